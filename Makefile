@@ -1,0 +1,37 @@
+# Every target does its own set-up. `make help` lists them.
+
+.PHONY: help setup demo test lint format asan fuzz bench clean
+.DEFAULT_GOAL := help
+
+help:  ## Show this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+setup:  ## Install Debian packages, make .venv/, build plimsoll and install it there
+	@scripts/setup
+
+demo: setup  ## Lower a JAX program, show it, run it through the engine, compare with JAX
+	@.venv/bin/python scripts/demo
+
+test:  ## Run every test (the first time about a quarter of an hour)
+	@scripts/test
+
+lint: setup  ## Check the form of the sources: clang-format, clang-tidy, ruff, shellcheck
+	@scripts/lint
+
+format: setup  ## Format the sources
+	@scripts/lint --fix
+
+asan: setup  ## Build with address and undefined-behaviour sanitizers and run the C++ tests
+	@. scripts/common && build_preset asan && ctest --preset asan
+
+fuzz: SECONDS ?= 60
+fuzz: setup  ## Run each fuzzer for SECONDS (60)
+	@. scripts/common && build_preset asan && scripts/fuzz $(SECONDS)
+
+bench: setup  ## Run the benchmarks
+	@. scripts/common && build_preset release && for b in build/release/benchmarks/*_benchmark; do $$b || exit 1; done
+
+clean:  ## Remove everything that was built, and the virtual environments
+	rm -rf build .venv .venv-*
+
+SHELL := bash

@@ -1,0 +1,26 @@
+# Each room of the design is one static library whose dependencies are declared, so that a wrong include does not link.
+
+# plimsoll_room(NAME ROOM SOURCES a.cc ... USES other_room ... LINKS llvm_or_other_target ...)
+function(plimsoll_room)
+  cmake_parse_arguments(ROOM "" "NAME" "SOURCES;USES;LINKS" ${ARGN})
+  set(target plimsoll_${ROOM_NAME})
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS})
+  list(TRANSFORM ROOM_USES PREPEND plimsoll_)
+  target_link_libraries(${target} PUBLIC ${ROOM_USES} ${ROOM_LINKS})
+endfunction()
+
+# plimsoll_tests(ROOM TESTS a_test.cc ... USES other_room ...): one test program a room, each test case known to ctest.
+function(plimsoll_tests)
+  if(NOT PLIMSOLL_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ROOM "" "NAME" "TESTS;USES" ${ARGN})
+  set(target ${ROOM_NAME}_test)
+  add_executable(${target} ${ROOM_TESTS})
+  list(TRANSFORM ROOM_USES PREPEND plimsoll_)
+  target_link_libraries(${target} PRIVATE plimsoll_${ROOM_NAME} ${ROOM_USES} GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${target} TEST_PREFIX "${ROOM_NAME}." DISCOVERY_TIMEOUT 60)
+endfunction()

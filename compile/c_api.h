@@ -1,0 +1,113 @@
+// The C interface of Plimsoll's core: read a program, look at it, run the pipeline on it, write it.
+//
+// Rules: a function that can fail returns a PlimsollError*, which is null on success and which the
+// caller frees. Strings that belong to the caller come as PlimsollString* and are freed; `const
+// char*` results live as long as the object that they were asked of. Handles are not thread safe;
+// different modules may be used in different threads.
+
+#ifndef PLIMSOLL_COMPILE_C_API_H_
+#define PLIMSOLL_COMPILE_C_API_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PLIMSOLL_API __attribute__((visibility("default")))
+
+typedef struct PlimsollError PlimsollError;
+typedef struct PlimsollString PlimsollString;
+typedef struct PlimsollModule PlimsollModule;
+typedef struct PlimsollOp PlimsollOp;
+typedef struct PlimsollValue PlimsollValue;
+typedef struct PlimsollBlock PlimsollBlock;
+
+// The version of the library, such as "0.1.0".
+PLIMSOLL_API const char* plimsoll_version(void);
+
+// Errors: the code as docs/errors names it ("PL101"), one line of text, and whether the user can
+// mend it.
+PLIMSOLL_API const char* plimsoll_error_code(const PlimsollError* error);
+PLIMSOLL_API const char* plimsoll_error_message(const PlimsollError* error);
+PLIMSOLL_API int plimsoll_error_is_user_mistake(const PlimsollError* error);
+PLIMSOLL_API void plimsoll_error_free(PlimsollError* error);
+
+PLIMSOLL_API const char* plimsoll_string_data(const PlimsollString* string);
+PLIMSOLL_API size_t plimsoll_string_size(const PlimsollString* string);
+PLIMSOLL_API void plimsoll_string_free(PlimsollString* string);
+
+// Reads a portable artifact, MLIR bytecode or generic text. Large constants are not copied: `data`
+// must stay alive and unchanged until the module is freed. `name` stands for the input in error
+// messages.
+PLIMSOLL_API PlimsollError* plimsoll_module_parse(const char* data, size_t size, const char* name,
+                                                  PlimsollModule** module);
+PLIMSOLL_API void plimsoll_module_free(PlimsollModule* module);
+
+// The module as generic text, which XLA and MLIR read; without locations if `with_locations` is 0.
+PLIMSOLL_API PlimsollString* plimsoll_module_text(const PlimsollModule* module, int with_locations);
+
+// Null if the module keeps all rules, else what is wrong and where.
+PLIMSOLL_API PlimsollError* plimsoll_module_verify(const PlimsollModule* module);
+
+// What a person wants to know of a program, as JSON: arguments, ops by kind, the `largest` biggest
+// values, totals.
+PLIMSOLL_API PlimsollString* plimsoll_module_summary(const PlimsollModule* module, size_t largest);
+
+// The pipeline's steps in order, as JSON: [{"name": ..., "why": ...}, ...].
+PLIMSOLL_API PlimsollString* plimsoll_pipeline_steps(void);
+
+// Runs the pipeline on the module, up to and with `stop_after` (null: all of it). If
+// `dump_directory` is not null, the graph is written there after each step, as
+// <number>-<step>.mlir.
+PLIMSOLL_API PlimsollError* plimsoll_module_compile(PlimsollModule* module, const char* stop_after,
+                                                    const char* dump_directory);
+
+// Walking. Ops, values and blocks belong to their module.
+PLIMSOLL_API const PlimsollOp* plimsoll_module_op(const PlimsollModule* module);
+PLIMSOLL_API const char* plimsoll_op_name(const PlimsollOp* op);
+PLIMSOLL_API size_t plimsoll_op_operand_count(const PlimsollOp* op);
+PLIMSOLL_API const PlimsollValue* plimsoll_op_operand(const PlimsollOp* op, size_t index);
+PLIMSOLL_API size_t plimsoll_op_result_count(const PlimsollOp* op);
+PLIMSOLL_API const PlimsollValue* plimsoll_op_result(const PlimsollOp* op, size_t index);
+PLIMSOLL_API size_t plimsoll_op_region_count(const PlimsollOp* op);
+PLIMSOLL_API size_t plimsoll_op_block_count(const PlimsollOp* op, size_t region);
+PLIMSOLL_API const PlimsollBlock* plimsoll_op_block(const PlimsollOp* op, size_t region,
+                                                    size_t index);
+PLIMSOLL_API const PlimsollBlock* plimsoll_op_parent(const PlimsollOp* op);
+PLIMSOLL_API const PlimsollOp* plimsoll_op_next(const PlimsollOp* op);
+PLIMSOLL_API const PlimsollOp* plimsoll_block_first_op(const PlimsollBlock* block);
+PLIMSOLL_API const PlimsollOp* plimsoll_block_parent(const PlimsollBlock* block);
+PLIMSOLL_API size_t plimsoll_block_argument_count(const PlimsollBlock* block);
+PLIMSOLL_API const PlimsollValue* plimsoll_block_argument(const PlimsollBlock* block, size_t index);
+
+// Attributes (inherent ones first) as JSON: {"name": value}. Integers, booleans, strings, lists and
+// dictionaries are JSON's own, structured attributes are objects with their fields, everything else
+// is its MLIR text.
+PLIMSOLL_API PlimsollString* plimsoll_op_attributes(const PlimsollOp* op);
+// One attribute as MLIR text, null if the op has none of that name.
+PLIMSOLL_API PlimsollString* plimsoll_op_attribute_text(const PlimsollOp* op, const char* name);
+// The location as MLIR text, and as a person wants it: "train.py:41", or "" if it is unknown.
+PLIMSOLL_API PlimsollString* plimsoll_op_location_text(const PlimsollOp* op);
+PLIMSOLL_API PlimsollString* plimsoll_op_source(const PlimsollOp* op);
+// The op as generic text, on its own, with its regions.
+PLIMSOLL_API PlimsollString* plimsoll_op_text(const PlimsollOp* op);
+
+PLIMSOLL_API PlimsollString* plimsoll_value_type(const PlimsollValue* value);
+// JSON: {"kind": "tensor", "shape": [2, null], "element_type": "f32", "bytes": null, ...}; null
+// stands for unknown.
+PLIMSOLL_API PlimsollString* plimsoll_value_type_json(const PlimsollValue* value);
+// The op that defines the value, or null for a block's argument; its number among the results or
+// arguments.
+PLIMSOLL_API const PlimsollOp* plimsoll_value_defining_op(const PlimsollValue* value);
+PLIMSOLL_API const PlimsollBlock* plimsoll_value_block(const PlimsollValue* value);
+PLIMSOLL_API size_t plimsoll_value_index(const PlimsollValue* value);
+PLIMSOLL_API size_t plimsoll_value_use_count(const PlimsollValue* value);
+PLIMSOLL_API const PlimsollOp* plimsoll_value_user(const PlimsollValue* value, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PLIMSOLL_COMPILE_C_API_H_

@@ -1,0 +1,624 @@
+#include "ir/print.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "ir/structs.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr char kHexDigits[] = "0123456789ABCDEF";
+
+bool IsBareIdentifier(std::string_view text) {
+  if (text.empty() || !(llvm::isAlpha(text[0]) || text[0] == '_')) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
+}
+
+template <typename Number>
+void PrintNumber(Number value, std::string& out, int base = 10) {
+  char buffer[32];
+  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value, base).ptr;
+  out.append(buffer, end);
+}
+
+// Prints the items with `, ` between them.
+template <typename Items, typename Function>
+void PrintList(const Items& items, std::string& out, Function print) {
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) out += ", ";
+    first = false;
+    print(item);
+  }
+}
+
+void PrintIntegers(llvm::ArrayRef<int64_t> values, std::string& out) {
+  out += '[';
+  PrintList(values, out, [&](int64_t value) { PrintNumber(value, out); });
+  out += ']';
+}
+
+void PrintDimension(int64_t size, std::string& out) {
+  if (size == kDynamic) {
+    out += '?';
+  } else {
+    PrintNumber(size, out);
+  }
+}
+
+void PrintShape(Type type, std::string& out) {
+  for (const int64_t size : type.shape()) {
+    PrintDimension(size, out);
+    out += 'x';
+  }
+  Print(type.element_type(), out);
+}
+
+void PrintTypes(llvm::ArrayRef<Type> types, std::string& out) {
+  PrintList(types, out, [&](Type type) { Print(type, out); });
+}
+
+// Decimal with a point, as MLIR's grammar of numbers wants it.
+template <typename Number>
+std::string Decimal(Number value) {
+  char buffer[64];
+  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value).ptr;
+  std::string text(buffer, end);
+  if (text.find('.') == std::string::npos) {
+    const size_t exponent = text.find('e');
+    text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
+  }
+  return text;
+}
+
+void PrintQuantized(Type type, std::string& out) {
+  const QuantizedData& quantized = *type.data()->quantized;
+  const bool is_signed = (quantized.flags & 1) != 0;
+  const unsigned width =
+      quantized.storage.Is(TypeKind::kInteger) ? quantized.storage.integer_width() : 0;
+  out += "!quant.uniform<";
+  if (width != 0) {
+    out += is_signed ? 'i' : 'u';
+    PrintNumber(width, out);
+    const int64_t natural_min = is_signed ? -(int64_t{1} << (width - 1)) : 0;
+    const int64_t natural_max =
+        is_signed ? (int64_t{1} << (width - 1)) - 1 : (int64_t{1} << width) - 1;
+    if (quantized.storage_min != natural_min || quantized.storage_max != natural_max) {
+      out += '<';
+      PrintNumber(quantized.storage_min, out);
+      out += ':';
+      PrintNumber(quantized.storage_max, out);
+      out += '>';
+    }
+  } else {
+    Print(quantized.storage, out);
+  }
+  out += ':';
+  Print(type.element_type(), out);
+  if (quantized.axis) {
+    out += ':';
+    PrintNumber(*quantized.axis, out);
+  }
+  out += ", ";
+  if (quantized.axis) out += '{';
+  for (size_t i = 0; i < quantized.scales.size(); ++i) {
+    if (i != 0) out += ", ";
+    out += Decimal(quantized.scales[i]);
+    if (quantized.zero_points[i] != 0) {
+      out += ':';
+      PrintNumber(quantized.zero_points[i], out);
+    }
+  }
+  if (quantized.axis) out += '}';
+  out += '>';
+}
+
+uint64_t ReadLittleEndian(llvm::ArrayRef<char> bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data(), std::min<size_t>(bytes.size(), sizeof(bits)));
+  return bits;
+}
+
+// One element of a constant.
+void PrintElement(Type type, llvm::ArrayRef<char> bytes, std::string& out) {
+  switch (type.kind()) {
+    case TypeKind::kComplex: {
+      const size_t half = bytes.size() / 2;
+      out += '(';
+      PrintElement(type.element_type(), bytes.take_front(half), out);
+      out += ',';
+      PrintElement(type.element_type(), bytes.drop_front(half), out);
+      out += ')';
+      return;
+    }
+    case TypeKind::kFloat:
+      PrintFloat(type, ReadLittleEndian(bytes), out);
+      return;
+    default: {
+      const uint64_t bits = ReadLittleEndian(bytes);
+      if (type.IsInteger(1)) {
+        out += (bits & 1) != 0 ? "true" : "false";
+        return;
+      }
+      const unsigned width = type.Is(TypeKind::kInteger) ? type.integer_width() : 64;
+      const unsigned unused = 64 - width;
+      if (type.Is(TypeKind::kInteger) && type.signedness() == Signedness::kUnsigned) {
+        PrintNumber(bits << unused >> unused, out);
+      } else {
+        PrintNumber(static_cast<int64_t>(bits << unused) >> unused, out);
+      }
+    }
+  }
+}
+
+// Nested lists in row-major order: [[1, 2], [3, 4]].
+void PrintElements(Type element, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<char>& bytes,
+                   size_t element_size, std::string& out) {
+  if (shape.empty()) {
+    PrintElement(element, bytes.take_front(element_size), out);
+    bytes = bytes.drop_front(element_size);
+    return;
+  }
+  out += '[';
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    if (i != 0) out += ", ";
+    PrintElements(element, shape.drop_front(), bytes, element_size, out);
+  }
+  out += ']';
+}
+
+void PrintDenseElements(Attribute attribute, std::string& out) {
+  const Type type = attribute.type();
+  const Type element = type.element_type();
+  const std::optional<int64_t> element_size = element.bytes_per_element();
+  llvm::ArrayRef<char> bytes = attribute.bytes();
+  out += "dense<";
+  // Numbers of more than 64 bits are only ever written as bytes.
+  const bool as_numbers = element_size && (element.Is(TypeKind::kComplex) || *element_size <= 8) &&
+                          !element.Is(TypeKind::kQuantized);
+  if (type.element_count() == 0) {
+    // MLIR writes an empty constant as nothing.
+  } else if (as_numbers && attribute.is_splat()) {
+    PrintElement(element, bytes, out);
+  } else if (as_numbers && type.element_count() <= kLongestElementList) {
+    PrintElements(element, type.shape(), bytes, *element_size, out);
+  } else {
+    out += "\"0x";
+    PrintHex(bytes, out);
+    out += '"';
+  }
+  out += "> : ";
+  Print(type, out);
+}
+
+void PrintDenseArray(Attribute attribute, std::string& out) {
+  const Type element = attribute.type();
+  const size_t size = *element.bytes_per_element();
+  out += "array<";
+  Print(element, out);
+  llvm::ArrayRef<char> bytes = attribute.bytes();
+  for (bool first = true; !bytes.empty(); first = false) {
+    out += first ? ": " : ", ";
+    PrintElement(element, bytes.take_front(size), out);
+    bytes = bytes.drop_front(size);
+  }
+  out += '>';
+}
+
+void PrintConvolutionSide(std::string_view first_name, int64_t first, std::string_view second_name,
+                          int64_t second, llvm::ArrayRef<int64_t> spatial, std::string& out) {
+  out += '[';
+  for (size_t i = 0; i < spatial.size() + 2; ++i) {
+    if (i != 0) out += ", ";
+    const auto dimension = static_cast<int64_t>(i);
+    if (dimension == first) {
+      out += first_name;
+    } else if (dimension == second) {
+      out += second_name;
+    } else {
+      PrintNumber(std::find(spatial.begin(), spatial.end(), dimension) - spatial.begin(), out);
+    }
+  }
+  out += ']';
+}
+
+void PrintConvolution(Attribute attribute, std::string& out) {
+  const auto number = [&](std::string_view name) { return attribute.Find(name).integer(); };
+  const auto list = [&](std::string_view name) { return attribute.Find(name).integers(); };
+  PrintConvolutionSide("b", number("input_batch_dimension"), "f", number("input_feature_dimension"),
+                       list("input_spatial_dimensions"), out);
+  out += 'x';
+  PrintConvolutionSide("i", number("kernel_input_feature_dimension"), "o",
+                       number("kernel_output_feature_dimension"), list("kernel_spatial_dimensions"),
+                       out);
+  out += "->";
+  PrintConvolutionSide("b", number("output_batch_dimension"), "f",
+                       number("output_feature_dimension"), list("output_spatial_dimensions"), out);
+}
+
+void PrintField(const StructField& field, Attribute value, std::string& out) {
+  out += field.name;
+  out += " = ";
+  switch (field.kind) {
+    case FieldKind::kInts:
+      PrintIntegers(value.integers(), out);
+      break;
+    case FieldKind::kInt:
+      PrintNumber(value.integer(), out);
+      break;
+    case FieldKind::kBool:
+      out += value.integer() != 0 ? "true" : "false";
+      break;
+    case FieldKind::kFloat64:
+      out += Decimal(value.float_value());
+      break;
+    case FieldKind::kType:
+      Print(value.type(), out);
+      break;
+    case FieldKind::kAny:
+      Print(value, out);
+      break;
+  }
+}
+
+bool IsDefault(const StructField& field, Attribute value) {
+  return field.kind == FieldKind::kInts  ? value.bytes().empty()
+         : field.kind == FieldKind::kInt ? value.integer() == 0
+                                         : false;
+}
+
+void PrintStruct(Attribute attribute, std::string& out) {
+  const StructInfo* info = FindStruct(attribute.text());
+  out += '#';
+  out += attribute.text();
+  out += '<';
+  if (attribute.text() == "stablehlo.conv") {
+    PrintConvolution(attribute, out);
+  } else if (attribute.text() == "stablehlo.bounds") {
+    PrintList(attribute.items()[0].integers(), out,
+              [&](int64_t bound) { PrintDimension(bound, out); });
+  } else {
+    bool first = true;
+    for (size_t i = 0; i < info->fields.size(); ++i) {
+      if (info->omits_defaults && IsDefault(info->fields[i], attribute.items()[i])) continue;
+      if (!first) out += ", ";
+      first = false;
+      PrintField(info->fields[i], attribute.items()[i], out);
+    }
+  }
+  out += '>';
+}
+
+void PrintEnum(Attribute attribute, std::string& out) {
+  const std::string_view mnemonic = attribute.text();
+  out += '#';
+  if (EnumHasAngleBrackets(mnemonic)) {
+    out += mnemonic;
+    out += '<';
+  } else {
+    const size_t dot = mnemonic.find('.');
+    out += mnemonic.substr(0, dot);
+    out += '<';
+    out += mnemonic.substr(dot + 1);
+    out += ' ';
+  }
+  out += attribute.enumerator();
+  out += '>';
+}
+
+}  // namespace
+
+void PrintHex(llvm::ArrayRef<char> bytes, std::string& out) {
+  const size_t start = out.size();
+  out.resize(start + 2 * bytes.size());
+  char* digit = out.data() + start;
+  for (const char byte : bytes) {
+    *digit++ = kHexDigits[static_cast<uint8_t>(byte) >> 4];
+    *digit++ = kHexDigits[static_cast<uint8_t>(byte) & 15];
+  }
+}
+
+void PrintString(std::string_view text, std::string& out) {
+  out += '"';
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (llvm::isPrint(c) && c != '"') {
+      out += c;
+    } else {
+      out += '\\';
+      PrintHex(c, out);
+    }
+  }
+  out += '"';
+}
+
+void PrintSymbol(std::string_view name, std::string& out) {
+  out += '@';
+  if (IsBareIdentifier(name)) {
+    out += name;
+  } else {
+    PrintString(name, out);
+  }
+}
+
+void PrintFloat(Type type, uint64_t bits, std::string& out) {
+  const llvm::fltSemantics& semantics = FloatSemantics(type.float_kind());
+  const unsigned width = llvm::APFloat::getSizeInBits(semantics);
+  const llvm::APFloat value(semantics, llvm::APInt(width, bits));
+  if (value.isFinite()) {
+    const double number = value.convertToDouble();
+    if (type.float_kind() == FloatKind::kF64) {
+      out += Decimal(number);
+      return;
+    }
+    // MLIR reads decimals as doubles and rounds those again: make sure that the second rounding
+    // comes back here.
+    const std::string text = Decimal(static_cast<float>(number));
+    llvm::APFloat again(std::strtod(text.c_str(), nullptr));
+    bool loses_info = false;
+    again.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &loses_info);
+    if (again.bitwiseIsEqual(value)) {
+      out += text;
+      return;
+    }
+  }
+  out += "0x";
+  for (int shift = static_cast<int>(llvm::divideCeil(width, 4) * 4) - 4; shift >= 0; shift -= 4) {
+    out += kHexDigits[bits >> shift & 15];
+  }
+}
+
+void Print(Type type, std::string& out) {
+  if (!type) {
+    out += "<<null type>>";
+    return;
+  }
+  switch (type.kind()) {
+    case TypeKind::kInteger:
+      out += type.signedness() == Signedness::kSignless ? "i"
+             : type.signedness() == Signedness::kSigned ? "si"
+                                                        : "ui";
+      PrintNumber(type.integer_width(), out);
+      return;
+    case TypeKind::kFloat:
+      out += FloatName(type.float_kind());
+      return;
+    case TypeKind::kIndex:
+      out += "index";
+      return;
+    case TypeKind::kNone:
+      out += "none";
+      return;
+    case TypeKind::kComplex:
+      out += "complex<";
+      Print(type.element_type(), out);
+      out += '>';
+      return;
+    case TypeKind::kQuantized:
+      PrintQuantized(type, out);
+      return;
+    case TypeKind::kTensor:
+      out += "tensor<";
+      PrintShape(type, out);
+      if (type.encoding()) {
+        out += ", ";
+        Print(type.encoding(), out);
+      }
+      out += '>';
+      return;
+    case TypeKind::kUnrankedTensor:
+      out += "tensor<*x";
+      Print(type.element_type(), out);
+      out += '>';
+      return;
+    case TypeKind::kMemref:
+      out += "memref<";
+      PrintShape(type, out);
+      out += '>';
+      return;
+    case TypeKind::kTuple:
+      out += "tuple<";
+      PrintTypes(type.members(), out);
+      out += '>';
+      return;
+    case TypeKind::kFuture:
+      out += "!stablehlo.future<";
+      PrintTypes(type.members(), out);
+      out += '>';
+      return;
+    case TypeKind::kFunction: {
+      out += '(';
+      PrintTypes(type.inputs(), out);
+      out += ") -> ";
+      const llvm::ArrayRef<Type> outputs = type.outputs();
+      const bool bare = outputs.size() == 1 && !outputs[0].Is(TypeKind::kFunction);
+      if (!bare) out += '(';
+      PrintTypes(outputs, out);
+      if (!bare) out += ')';
+      return;
+    }
+    case TypeKind::kToken:
+      out += "!stablehlo.token";
+      return;
+    case TypeKind::kWitness:
+      out += "!shape.witness";
+      return;
+    case TypeKind::kOpaque:
+      out += type.data()->text;
+      return;
+  }
+}
+
+void PrintDictionary(Attribute dictionary, std::string& out, const LocationAliases* aliases) {
+  out += '{';
+  for (size_t i = 0; i < dictionary.items().size(); ++i) {
+    if (i != 0) out += ", ";
+    const std::string_view name = dictionary.names()[i];
+    if (IsBareIdentifier(name)) {
+      out += name;
+    } else {
+      PrintString(name, out);
+    }
+    const Attribute value = dictionary.items()[i];
+    if (value.Is(AttributeKind::kUnit)) continue;
+    out += " = ";
+    Print(value, out, aliases);
+  }
+  out += '}';
+}
+
+void PrintLocation(Location location, std::string& out, const LocationAliases* aliases,
+                   bool expand) {
+  if (aliases != nullptr && !expand) {
+    const auto found = aliases->find(location.data());
+    if (found != aliases->end()) {
+      out += "#loc";
+      PrintNumber(found->second, out);
+      return;
+    }
+  }
+  switch (location.kind()) {
+    case AttributeKind::kFileLocation:
+      PrintString(location.text(), out);
+      out += ':';
+      PrintNumber(location.start_line(), out);
+      out += ':';
+      PrintNumber(location.start_column(), out);
+      if (location.end_line() != location.start_line()) {
+        out += " to ";
+        PrintNumber(location.end_line(), out);
+        out += ':';
+        PrintNumber(location.end_column(), out);
+      } else if (location.end_column() != location.start_column()) {
+        out += " to :";
+        PrintNumber(location.end_column(), out);
+      }
+      return;
+    case AttributeKind::kNameLocation:
+      PrintString(location.text(), out);
+      if (!location.child().Is(AttributeKind::kUnknownLocation)) {
+        out += '(';
+        PrintLocation(location.child(), out, aliases);
+        out += ')';
+      }
+      return;
+    case AttributeKind::kCallSiteLocation:
+      out += "callsite(";
+      PrintLocation(location.callee(), out, aliases);
+      out += " at ";
+      PrintLocation(location.caller(), out, aliases);
+      out += ')';
+      return;
+    case AttributeKind::kFusedLocation:
+      out += "fused";
+      if (location.metadata()) {
+        out += '<';
+        Print(location.metadata(), out, aliases);
+        out += '>';
+      }
+      out += '[';
+      PrintList(location.items(), out,
+                [&](Attribute member) { PrintLocation(member, out, aliases); });
+      out += ']';
+      return;
+    case AttributeKind::kOpaque:
+      out += location.text();
+      return;
+    default:
+      out += "unknown";
+  }
+}
+
+void Print(Attribute attribute, std::string& out, const LocationAliases* aliases) {
+  if (!attribute) {
+    out += "<<null attribute>>";
+    return;
+  }
+  switch (attribute.kind()) {
+    case AttributeKind::kUnit:
+      out += "unit";
+      return;
+    case AttributeKind::kInteger: {
+      const Type type = attribute.type();
+      if (type.IsInteger(1) && type.signedness() == Signedness::kSignless) {
+        out += attribute.integer() != 0 ? "true" : "false";
+        return;
+      }
+      if (type.Is(TypeKind::kInteger) && type.signedness() == Signedness::kUnsigned) {
+        PrintNumber(static_cast<uint64_t>(attribute.integer()), out);
+      } else {
+        PrintNumber(attribute.integer(), out);
+      }
+      out += " : ";
+      Print(type, out);
+      return;
+    }
+    case AttributeKind::kFloat:
+      PrintFloat(attribute.type(), attribute.float_bits(), out);
+      out += " : ";
+      Print(attribute.type(), out);
+      return;
+    case AttributeKind::kString:
+      PrintString(attribute.text(), out);
+      if (attribute.type()) {
+        out += " : ";
+        Print(attribute.type(), out);
+      }
+      return;
+    case AttributeKind::kType:
+      Print(attribute.type(), out);
+      return;
+    case AttributeKind::kArray:
+      out += '[';
+      PrintList(attribute.items(), out, [&](Attribute item) { Print(item, out, aliases); });
+      out += ']';
+      return;
+    case AttributeKind::kDictionary:
+      PrintDictionary(attribute, out, aliases);
+      return;
+    case AttributeKind::kSymbol:
+      PrintSymbol(attribute.text(), out);
+      for (const Attribute nested : attribute.items()) {
+        out += "::";
+        PrintSymbol(nested.text(), out);
+      }
+      return;
+    case AttributeKind::kDenseElements:
+      PrintDenseElements(attribute, out);
+      return;
+    case AttributeKind::kDenseArray:
+      PrintDenseArray(attribute, out);
+      return;
+    case AttributeKind::kDenseResource:
+      out += "dense_resource<";
+      if (IsBareIdentifier(attribute.text())) {
+        out += attribute.text();
+      } else {
+        PrintString(attribute.text(), out);
+      }
+      out += "> : ";
+      Print(attribute.type(), out);
+      return;
+    case AttributeKind::kStruct:
+      PrintStruct(attribute, out);
+      return;
+    case AttributeKind::kEnum:
+      PrintEnum(attribute, out);
+      return;
+    case AttributeKind::kOpaque:
+      out += attribute.text();
+      return;
+    default:
+      out += "loc(";
+      PrintLocation(attribute, out, aliases);
+      out += ')';
+  }
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,264 @@
+// How MLIR's builtin dialect encodes its attributes, locations and types in bytecode.
+
+#include "stablehlo/bytecode_parts.h"
+#include "stablehlo/bytecode_tables.h"
+
+namespace plimsoll {
+namespace {
+
+enum BuiltinAttributeCode : uint64_t {
+  kArrayAttribute = 0,
+  kDictionaryAttribute = 1,
+  kStringAttribute = 2,
+  kTypedStringAttribute = 3,
+  kFlatSymbolAttribute = 4,
+  kSymbolAttribute = 5,
+  kTypeAttribute = 6,
+  kUnitAttribute = 7,
+  kIntegerAttribute = 8,
+  kFloatAttribute = 9,
+  kCallSiteLocation = 10,
+  kFileLocation = 11,
+  kFusedLocation = 12,
+  kFusedLocationWithMetadata = 13,
+  kNameLocation = 14,
+  kUnknownLocation = 15,
+  kDenseResourceAttribute = 16,
+  kDenseArrayAttribute = 17,
+  kDenseElementsAttribute = 18,
+  kFileRangeLocation = 22,
+};
+
+enum BuiltinTypeCode : uint64_t {
+  kIntegerType = 0,
+  kIndexType = 1,
+  kFunctionType = 2,
+  kBFloat16Type = 3,
+  kFloat16Type = 4,
+  kFloat32Type = 5,
+  kFloat64Type = 6,
+  kFloat80Type = 7,
+  kFloat128Type = 8,
+  kComplexType = 9,
+  kMemrefType = 10,
+  kNoneType = 12,
+  kTensorType = 13,
+  kTensorTypeWithEncoding = 14,
+  kTupleType = 15,
+  kUnrankedTensorType = 18,
+};
+
+StatusOr<std::string_view> TakeStringAttribute(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const Attribute attribute, tables.TakeAttribute(cursor));
+  if (!attribute.Is(AttributeKind::kString)) return cursor.Error("expected a string attribute");
+  return attribute.text();
+}
+
+StatusOr<uint32_t> TakeLine(ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const uint64_t line, cursor.TakeNumber());
+  if (line > UINT32_MAX) return cursor.Error("a line number is too large");
+  return static_cast<uint32_t>(line);
+}
+
+StatusOr<Attribute> ReadSymbol(BytecodeTables& tables, ByteCursor& cursor, bool is_flat) {
+  ASSIGN_OR_RETURN(const std::string_view root, TakeStringAttribute(tables, cursor));
+  if (is_flat) return tables.context().Symbol(root);
+  ASSIGN_OR_RETURN(const std::vector<Attribute> nested, tables.TakeAttributes(cursor));
+  for (const Attribute symbol : nested) {
+    if (!symbol.Is(AttributeKind::kSymbol)) return cursor.Error("expected a symbol");
+  }
+  return tables.context().Symbol(root, nested);
+}
+
+StatusOr<Attribute> ReadFused(BytecodeTables& tables, ByteCursor& cursor, bool has_metadata) {
+  ASSIGN_OR_RETURN(const std::vector<Attribute> members, tables.TakeAttributes(cursor));
+  for (const Attribute member : members) {
+    if (!member.is_location()) return cursor.Error("expected a location");
+  }
+  Attribute metadata;
+  if (has_metadata) {
+    ASSIGN_OR_RETURN(metadata, tables.TakeAttribute(cursor));
+  }
+  return tables.context().FusedLocation(members, metadata);
+}
+
+// Zero to four numbers: nothing; line; line and column; line, column and end column; both lines and
+// columns.
+StatusOr<Attribute> ReadFileRange(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const std::string_view file, TakeStringAttribute(tables, cursor));
+  ASSIGN_OR_RETURN(const size_t count, cursor.TakeCount());
+  if (count > 4) return tables.NotUnderstood(cursor, StrCat("a location of ", count, " numbers"));
+  uint32_t numbers[4] = {0, 0, 0, 0};
+  for (size_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(numbers[i], TakeLine(cursor));
+  }
+  Context& context = tables.context();
+  switch (count) {
+    case 3:
+      return context.FileLocation(file, numbers[0], numbers[1], numbers[0], numbers[2]);
+    case 4:
+      return context.FileLocation(file, numbers[0], numbers[1], numbers[2], numbers[3]);
+    default:
+      return context.FileLocation(file, numbers[0], numbers[1], numbers[0], numbers[1]);
+  }
+}
+
+StatusOr<Attribute> ReadDenseArray(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+  ASSIGN_OR_RETURN(const uint64_t count, cursor.TakeNumber());
+  ASSIGN_OR_RETURN(const llvm::ArrayRef<char> bytes, tables.TakeBlob(cursor));
+  const bool is_number = element.Is(TypeKind::kInteger) || element.Is(TypeKind::kFloat);
+  const int64_t size = is_number ? *element.bytes_per_element() : 0;
+  if (size == 0 || size > 8 || bytes.size() % size != 0 || bytes.size() / size != count) {
+    return cursor.Error("an array's bytes do not match its type and length");
+  }
+  return tables.context().DenseArray(element, bytes);
+}
+
+}  // namespace
+
+StatusOr<Attribute> ReadBuiltinAttribute(BytecodeTables& tables, ByteCursor& cursor) {
+  Context& context = tables.context();
+  ASSIGN_OR_RETURN(const uint64_t code, cursor.TakeNumber());
+  switch (code) {
+    case kArrayAttribute: {
+      ASSIGN_OR_RETURN(const std::vector<Attribute> items, tables.TakeAttributes(cursor));
+      return context.Array(items);
+    }
+    case kDictionaryAttribute:
+      return ReadDictionary(tables, cursor);
+    case kStringAttribute: {
+      ASSIGN_OR_RETURN(const std::string_view text, tables.TakeString(cursor));
+      return context.String(text);
+    }
+    case kTypedStringAttribute: {
+      ASSIGN_OR_RETURN(const std::string_view text, tables.TakeString(cursor));
+      ASSIGN_OR_RETURN(const Type type, tables.TakeType(cursor));
+      return context.String(text, type);
+    }
+    case kFlatSymbolAttribute:
+      return ReadSymbol(tables, cursor, /*is_flat=*/true);
+    case kSymbolAttribute:
+      return ReadSymbol(tables, cursor, /*is_flat=*/false);
+    case kTypeAttribute: {
+      ASSIGN_OR_RETURN(const Type type, tables.TakeType(cursor));
+      return context.TypeAttribute(type);
+    }
+    case kUnitAttribute:
+      return context.Unit();
+    case kIntegerAttribute:
+    case kFloatAttribute:
+      return ReadTypedNumber(tables, cursor);
+    case kCallSiteLocation: {
+      ASSIGN_OR_RETURN(const Location callee, tables.TakeLocation(cursor));
+      ASSIGN_OR_RETURN(const Location caller, tables.TakeLocation(cursor));
+      return context.CallSiteLocation(callee, caller);
+    }
+    case kFileLocation: {
+      ASSIGN_OR_RETURN(const std::string_view file, TakeStringAttribute(tables, cursor));
+      ASSIGN_OR_RETURN(const uint32_t line, TakeLine(cursor));
+      ASSIGN_OR_RETURN(const uint32_t column, TakeLine(cursor));
+      return context.FileLocation(file, line, column, line, column);
+    }
+    case kFileRangeLocation:
+      return ReadFileRange(tables, cursor);
+    case kFusedLocation:
+      return ReadFused(tables, cursor, /*has_metadata=*/false);
+    case kFusedLocationWithMetadata:
+      return ReadFused(tables, cursor, /*has_metadata=*/true);
+    case kNameLocation: {
+      ASSIGN_OR_RETURN(const std::string_view name, TakeStringAttribute(tables, cursor));
+      ASSIGN_OR_RETURN(const Location child, tables.TakeLocation(cursor));
+      return context.NameLocation(name, child);
+    }
+    case kUnknownLocation:
+      return context.UnknownLocation();
+    case kDenseResourceAttribute: {
+      ASSIGN_OR_RETURN(const Type type, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const std::string_view key, tables.TakeResourceKey(cursor));
+      return context.DenseResource(type, key);
+    }
+    case kDenseArrayAttribute:
+      return ReadDenseArray(tables, cursor);
+    case kDenseElementsAttribute:
+      return ReadDenseElements(tables, cursor);
+    default:
+      return tables.NotUnderstood(cursor, StrCat("a builtin attribute of code ", code));
+  }
+}
+
+StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
+  Context& context = tables.context();
+  ASSIGN_OR_RETURN(const uint64_t code, cursor.TakeNumber());
+  switch (code) {
+    case kIntegerType: {
+      ASSIGN_OR_RETURN(const uint64_t encoded, cursor.TakeNumber());
+      const uint64_t width = encoded >> 2;
+      if (width == 0 || width >= (1 << 24) || (encoded & 3) > 2) {
+        return cursor.Error("an integer type's width or sign is wrong");
+      }
+      return context.IntegerType(static_cast<unsigned>(width),
+                                 static_cast<Signedness>(encoded & 3));
+    }
+    case kIndexType:
+      return context.IndexType();
+    case kFunctionType: {
+      ASSIGN_OR_RETURN(const std::vector<Type> inputs, tables.TakeTypes(cursor));
+      ASSIGN_OR_RETURN(const std::vector<Type> outputs, tables.TakeTypes(cursor));
+      return context.FunctionType(inputs, outputs);
+    }
+    case kBFloat16Type:
+      return context.FloatType(FloatKind::kBF16);
+    case kFloat16Type:
+      return context.FloatType(FloatKind::kF16);
+    case kFloat32Type:
+      return context.FloatType(FloatKind::kF32);
+    case kFloat64Type:
+      return context.FloatType(FloatKind::kF64);
+    case kFloat80Type:
+      return context.FloatType(FloatKind::kF80);
+    case kFloat128Type:
+      return context.FloatType(FloatKind::kF128);
+    case kComplexType: {
+      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      return context.ComplexType(element);
+    }
+    case kMemrefType: {
+      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeSignedList(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const Attribute layout, tables.TakeAttribute(cursor));
+      // The layout that says nothing is the identity map of that rank.
+      std::string dimensions;
+      for (size_t i = 0; i < shape.size(); ++i) dimensions += StrCat(i == 0 ? "d" : ", d", i);
+      if (layout.Is(AttributeKind::kOpaque) &&
+          layout.text() == StrCat("affine_map<(", dimensions, ") -> (", dimensions, ")>")) {
+        return context.MemrefType(shape, element);
+      }
+      return tables.NotUnderstood(cursor, StrCat("a memref of layout ", layout.ToString()));
+    }
+    case kNoneType:
+      return context.NoneType();
+    case kTensorType:
+    case kTensorTypeWithEncoding: {
+      Attribute encoding;
+      if (code == kTensorTypeWithEncoding) {
+        ASSIGN_OR_RETURN(encoding, tables.TakeAttribute(cursor));
+      }
+      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeSignedList(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      return context.TensorType(shape, element, encoding);
+    }
+    case kTupleType: {
+      ASSIGN_OR_RETURN(const std::vector<Type> members, tables.TakeTypes(cursor));
+      return context.TupleType(members);
+    }
+    case kUnrankedTensorType: {
+      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      return context.UnrankedTensorType(element);
+    }
+    default:
+      return tables.NotUnderstood(cursor, StrCat("a builtin type of code ", code));
+  }
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,20 @@
+// The door for all programs: tells bytecode from text and reads either.
+
+#ifndef PLIMSOLL_STABLEHLO_READ_H_
+#define PLIMSOLL_STABLEHLO_READ_H_
+
+#include <memory>
+#include <string_view>
+
+#include "ir/graph.h"
+#include "ir/status.h"
+
+namespace plimsoll {
+
+// `input` must live as long as the module's context: large constants of bytecode are not copied.
+// `name` stands for the input in error messages.
+StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view input, std::string_view name);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_STABLEHLO_READ_H_
