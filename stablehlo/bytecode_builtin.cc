@@ -27,18 +27,13 @@ enum BuiltinAttributeCode : uint64_t {
   kDenseArrayAttribute = 17,
   kDenseElementsAttribute = 18,
   kFileRangeLocation = 22,
+  kAffineMap = 23,
 };
 
 enum BuiltinTypeCode : uint64_t {
   kIntegerType = 0,
   kIndexType = 1,
   kFunctionType = 2,
-  kBFloat16Type = 3,
-  kFloat16Type = 4,
-  kFloat32Type = 5,
-  kFloat64Type = 6,
-  kFloat80Type = 7,
-  kFloat128Type = 8,
   kComplexType = 9,
   kMemrefType = 10,
   kNoneType = 12,
@@ -46,6 +41,32 @@ enum BuiltinTypeCode : uint64_t {
   kTensorTypeWithEncoding = 14,
   kTupleType = 15,
   kUnrankedTensorType = 18,
+};
+
+struct FloatCode {
+  uint64_t code;
+  FloatKind kind;
+};
+// Writers older than those of the last rows have the small formats as text.
+constexpr FloatCode kFloatCodes[] = {
+    {3, FloatKind::kBF16},
+    {4, FloatKind::kF16},
+    {5, FloatKind::kF32},
+    {6, FloatKind::kF64},
+    {7, FloatKind::kF80},
+    {8, FloatKind::kF128},
+    {21, FloatKind::kTF32},
+    {22, FloatKind::kF8E5M2},
+    {23, FloatKind::kF8E4M3},
+    {24, FloatKind::kF8E4M3FN},
+    {25, FloatKind::kF8E5M2FNUZ},
+    {26, FloatKind::kF8E4M3FNUZ},
+    {27, FloatKind::kF8E4M3B11FNUZ},
+    {28, FloatKind::kF8E3M4},
+    {29, FloatKind::kF4E2M1FN},
+    {30, FloatKind::kF6E2M3FN},
+    {31, FloatKind::kF6E3M2FN},
+    {32, FloatKind::kF8E8M0FNU},
 };
 
 StatusOr<std::string_view> TakeStringAttribute(BytecodeTables& tables, ByteCursor& cursor) {
@@ -80,6 +101,12 @@ StatusOr<Attribute> ReadFused(BytecodeTables& tables, ByteCursor& cursor, bool h
     ASSIGN_OR_RETURN(metadata, tables.TakeAttribute(cursor));
   }
   return tables.context().FusedLocation(members, metadata);
+}
+
+std::string IdentityMap(size_t rank) {
+  std::string dimensions;
+  for (size_t i = 0; i < rank; ++i) dimensions += StrCat(i == 0 ? "d" : ", d", i);
+  return StrCat("affine_map<(", dimensions, ") -> (", dimensions, ")>");
 }
 
 // Zero to four numbers: nothing; line; line and column; line, column and end column; both lines and
@@ -162,6 +189,16 @@ StatusOr<Attribute> ReadBuiltinAttribute(BytecodeTables& tables, ByteCursor& cur
     }
     case kFileRangeLocation:
       return ReadFileRange(tables, cursor);
+    case kAffineMap: {
+      ASSIGN_OR_RETURN(const uint64_t form, cursor.TakeNumber());
+      // The lowest two bits say how the map is written; memrefs have identities of some rank,
+      // written as 0.
+      constexpr uint64_t kLargestRank = 64;
+      if ((form & 3) != 0 || form >> 2 > kLargestRank) {
+        return tables.NotUnderstood(cursor, StrCat("an affine map of form ", form));
+      }
+      return context.OpaqueAttribute(IdentityMap(form >> 2));
+    }
     case kFusedLocation:
       return ReadFused(tables, cursor, /*has_metadata=*/false);
     case kFusedLocationWithMetadata:
@@ -190,6 +227,9 @@ StatusOr<Attribute> ReadBuiltinAttribute(BytecodeTables& tables, ByteCursor& cur
 StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
   Context& context = tables.context();
   ASSIGN_OR_RETURN(const uint64_t code, cursor.TakeNumber());
+  for (const FloatCode& row : kFloatCodes) {
+    if (row.code == code) return context.FloatType(row.kind);
+  }
   switch (code) {
     case kIntegerType: {
       ASSIGN_OR_RETURN(const uint64_t encoded, cursor.TakeNumber());
@@ -207,18 +247,6 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
       ASSIGN_OR_RETURN(const std::vector<Type> outputs, tables.TakeTypes(cursor));
       return context.FunctionType(inputs, outputs);
     }
-    case kBFloat16Type:
-      return context.FloatType(FloatKind::kBF16);
-    case kFloat16Type:
-      return context.FloatType(FloatKind::kF16);
-    case kFloat32Type:
-      return context.FloatType(FloatKind::kF32);
-    case kFloat64Type:
-      return context.FloatType(FloatKind::kF64);
-    case kFloat80Type:
-      return context.FloatType(FloatKind::kF80);
-    case kFloat128Type:
-      return context.FloatType(FloatKind::kF128);
     case kComplexType: {
       ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
       return context.ComplexType(element);
@@ -228,10 +256,7 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
       ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
       ASSIGN_OR_RETURN(const Attribute layout, tables.TakeAttribute(cursor));
       // The layout that says nothing is the identity map of that rank.
-      std::string dimensions;
-      for (size_t i = 0; i < shape.size(); ++i) dimensions += StrCat(i == 0 ? "d" : ", d", i);
-      if (layout.Is(AttributeKind::kOpaque) &&
-          layout.text() == StrCat("affine_map<(", dimensions, ") -> (", dimensions, ")>")) {
+      if (layout.Is(AttributeKind::kOpaque) && layout.text() == IdentityMap(shape.size())) {
         return context.MemrefType(shape, element);
       }
       return tables.NotUnderstood(cursor, StrCat("a memref of layout ", layout.ToString()));

@@ -162,6 +162,8 @@ StatusOr<Attribute> BytecodeTables::ResolveAttribute(uint64_t index, const ByteC
     value = ReadVhloAttribute(*this, cursor);
   } else if (entry.dialect == "stablehlo") {
     value = ReadStablehloAttribute(*this, cursor);
+  } else if (entry.dialect == "sdy") {
+    value = ReadSdyAttribute(*this, cursor);
   } else {
     value = NotUnderstood(cursor, StrCat("an attribute of dialect ", entry.dialect));
   }

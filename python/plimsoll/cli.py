@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import plimsoll
-from plimsoll import ir, run, show
+from plimsoll import ir, show
 from plimsoll.errors import PlimsollError
 from plimsoll.load import load_module
+from plimsoll.units import whole_number
 
 _FORMS = "a StableHLO portable artifact, MLIR bytecode, or MLIR text (generic or pretty); - is standard input"
 # What a shell reports for a program that was ended by SIGPIPE, or by SIGINT.
@@ -23,8 +24,10 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     try:
-        options = _parser().parse_args(arguments)
+        options = _parser(arguments).parse_args(arguments)
         options.command(options)
         sys.stdout.flush()
         return 0
@@ -59,7 +62,7 @@ class _Parser(argparse.ArgumentParser):
         raise PlimsollError("PL204", f"{message}; {self.prog} --help tells more")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="plimsoll", description="A compiler layer in front of XLA.", allow_abbrev=False
     )
@@ -88,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     show_parser.add_argument("file", metavar="FILE", help=_FORMS)
     show_parser.add_argument(
-        "--largest", metavar="N", type=_count, default=20, help="how many values to list (20)"
+        "--largest", metavar="N", type=whole_number, default=20, help="how many values to list (20)"
     )
     show_parser.set_defaults(command=_show)
 
@@ -97,15 +100,13 @@ def _parser() -> argparse.ArgumentParser:
         help="run a program on the engine",
         description="Runs a program on the engine, with given or random inputs.",
     )
-    run.add_arguments(run_parser)
-    run_parser.set_defaults(command=run.run)
+    # Loading numpy takes longer than the other commands take to run.
+    if "run" in arguments:
+        from plimsoll import run
+
+        run.add_arguments(run_parser)
+        run_parser.set_defaults(command=run.run)
     return parser
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}")
-    return int(text)
 
 
 def _opt(options: argparse.Namespace) -> None:

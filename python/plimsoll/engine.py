@@ -1,15 +1,20 @@
-"""The engine: compiles StableHLO with a PJRT plugin and runs it on numpy arrays, over the C interface pjrt/c_api.h."""
+"""The engine: compiles StableHLO with a PJRT plugin and runs it on numpy arrays.
+
+A thin layer over the C interface pjrt/c_api.h.
+"""
 
 import ctypes
 import dataclasses
 import functools
 import importlib.util
 import json
+import math
 import os
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 
 from plimsoll._native import check, lib, take_string
@@ -56,7 +61,7 @@ for _name, (_result, *_arguments) in _FUNCTIONS.items():
 
 
 def default_plugin() -> Path:
-    """The plugin that is used if none is named: OpenXLA's CPU plugin, from the package xla-cpu-pjrt."""
+    """The plugin for those who name none: OpenXLA's for CPUs, from the package xla-cpu-pjrt."""
     try:
         spec = importlib.util.find_spec("xla_plugins.xla_cpu_pjrt")
     except ModuleNotFoundError:
@@ -64,8 +69,8 @@ def default_plugin() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise PlimsollError(
             "PL203",
-            "PJRT plugin: expected the package xla-cpu-pjrt, found that it is not installed; install it, or name another"
-            " plugin",
+            "PJRT plugin: expected the package xla-cpu-pjrt, found that it is not installed;"
+            " install it, or name another plugin",
         )
     return Path(spec.submodule_search_locations[0], "xla_cpu_pjrt.so")
 
@@ -74,8 +79,9 @@ def default_plugin() -> Path:
 class Memory:
     """What XLA says a program needs, in bytes.
 
-    `alias` is how much of the arguments' memory is used again for outputs. On a CPU `peak` leaves out the temporaries:
-    rely on `needed` instead. The fields `host_...` are the host's memory where the device has its own.
+    `alias` is how much of the arguments' memory is used again for outputs. On a CPU `peak` leaves
+    out the temporaries: rely on `needed`. The fields `host_...` count memory of the host, for
+    devices that have their own.
     """
 
     argument: int
@@ -92,7 +98,7 @@ class Memory:
 
     @property
     def needed(self) -> int:
-        """What lives while the program runs: arguments, outputs that are not aliased, temporaries and code."""
+        """What lives while the program runs, with each byte counted once."""
         return self.argument + self.output - self.alias + self.temporary + self.generated_code
 
 
@@ -108,7 +114,13 @@ class ArrayType:
 
     @property
     def dtype(self) -> np.dtype:
+        """numpy's element type."""
         return element_dtype(self.element_type)
+
+    @property
+    def host_bytes(self) -> int:
+        """The size of such an array in numpy."""
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 @functools.cache
@@ -131,16 +143,8 @@ def element_dtype(element_type: str) -> np.dtype:
         raise PlimsollError(
             "PL202", f"element type {element_type}: expected one of {', '.join(_numpy_names())}"
         )
-    if hasattr(np, name):
-        return np.dtype(name)
-    # Only programs with such types need this package.
-    try:
-        import ml_dtypes
-    except ModuleNotFoundError:
-        raise PlimsollError(
-            "PL202", f"element type {element_type}: install ml_dtypes, which adds it to numpy"
-        ) from None
-    return np.dtype(getattr(ml_dtypes, name))
+    # numpy has most types, ml_dtypes the others.
+    return np.dtype(getattr(np, name, None) or getattr(ml_dtypes, name))
 
 
 def array_type(array: np.ndarray) -> ArrayType:
@@ -160,7 +164,7 @@ class DeviceArray:
     def __init__(self, handle: int, host_memory: np.ndarray | None = None):
         self._handle = handle
         # Memory that the engine borrows lives until the buffer is freed.
-        weakref.finalize(self, lambda buffer, _: lib.plimsoll_buffer_free(buffer), handle, host_memory)
+        weakref.finalize(self, _free_buffer, handle, host_memory)
         rank = lib.plimsoll_buffer_rank(handle)
         self.type = ArrayType(
             tuple(lib.plimsoll_buffer_shape(handle)[:rank]),
@@ -179,8 +183,12 @@ class DeviceArray:
         return array
 
 
+def _free_buffer(handle: int, _host_memory: np.ndarray | None) -> None:
+    lib.plimsoll_buffer_free(handle)
+
+
 class Executable:
-    """A compiled program. Call it with one numpy array for each argument; it returns the list of its results."""
+    """A compiled program. It is called with numpy arrays, and returns the list of its results."""
 
     def __init__(self, engine: "Engine", handle: int):
         self._engine = engine
@@ -191,11 +199,11 @@ class Executable:
 
     @functools.cached_property
     def memory(self) -> Memory:
+        """What XLA says the program needs."""
         json_text = ctypes.c_void_p()
         check(lib.plimsoll_executable_memory(self._handle, ctypes.byref(json_text)))
         return Memory(**json.loads(take_string(json_text.value)))
 
-    @functools.cached_property
     def argument_types(self) -> list[ArrayType] | None:
         """What the program takes; None if the engine does not tell."""
         types = lib.plimsoll_executable_argument_types(self._handle)
@@ -222,8 +230,9 @@ class Executable:
 class Engine:
     """A PJRT plugin with one of its devices.
 
-    `plugin` is the path of the plugin's shared library; OpenXLA's CPU plugin if it is None. `options` go to the plugin's
-    client. XLA's log messages appear on standard error only if the first engine with this plugin is `verbose`.
+    `plugin` is the path of the plugin's shared library; OpenXLA's CPU plugin if it is None.
+    `options` go to the plugin's client. XLA's log messages appear on standard error only if the
+    first engine that uses the plugin is `verbose`.
     """
 
     def __init__(
@@ -234,7 +243,7 @@ class Engine:
     ):
         if plugin is None:
             plugin = default_plugin()
-            # It would make four devices, and as many threads for each computation.
+            # Its own default is four devices, and more threads than a small machine has cores.
             options = {"cpu_device_count": 1} | dict(options or {})
         handle = ctypes.c_void_p()
         check(
@@ -263,7 +272,10 @@ class Engine:
     def compile(
         self, program: bytes | str, xla_flags: Mapping[str, object] | None = None
     ) -> Executable:
-        """Compiles StableHLO (text or bytecode). `xla_flags` are XLA's flags for this compilation alone, without dashes."""
+        """Compiles StableHLO, text or bytecode.
+
+        `xla_flags` are XLA's flags for this compilation alone, without dashes.
+        """
         if isinstance(program, str):
             program = program.encode()
         handle = ctypes.c_void_p()
@@ -277,8 +289,8 @@ class Engine:
     def to_device(self, array: np.ndarray, borrow: bool = False) -> DeviceArray:
         """Moves an array to the device.
 
-        With `borrow` the engine may use the array's own memory, which must then not change while the result lives. XLA:CPU
-        does so if the memory starts at a multiple of 64 bytes.
+        With `borrow` the engine may use the array's own memory, which must then not change while
+        the result lives. XLA:CPU does so if the memory starts at a multiple of 64 bytes.
         """
         array = np.asarray(array)
         element_type = array_type(array).element_type

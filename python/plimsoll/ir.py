@@ -276,7 +276,7 @@ class Value(_Handle):
         fields = json.loads(take_string(lib.plimsoll_value_type_json(self._pointer)))
         shape = fields.get("shape")
         return Type(
-            text=take_string(lib.plimsoll_value_type(self._pointer)).decode(),
+            text=fields["text"],
             kind=fields["kind"],
             shape=None if shape is None else tuple(shape),
             element_type=fields.get("element_type"),

@@ -1,6 +1,6 @@
-"""The command `plimsoll run`: runs a program on the engine, on given or random inputs, and tells what came out.
+"""The command `plimsoll run`: runs a program on given or random inputs, and tells what came out.
 
-Exit status: 0; errors are raised as PlimsollError, which the command line turns into 2 (the user's mistake) or 1.
+Errors are raised as PlimsollError, which the command line turns into an exit status.
 """
 
 import argparse
@@ -8,10 +8,10 @@ import os
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
 
+import ml_dtypes
 import numpy as np
 
 from plimsoll import ir
@@ -21,14 +21,19 @@ from plimsoll.load import load_module
 
 # XLA:CPU uses an array where it lies if it starts at a multiple of this many bytes.
 _ALIGNMENT = 64
-# How many elements are made or summed at a time where that needs memory of its own. It is part of what random inputs
-# and sums are: another number would give others.
+# How many elements are made or summed at a time where that needs memory of its own. Another number
+# would give other random inputs, and sums that differ in their last digits.
 _CHUNK = 1 << 20
+_BYTE_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+# An argument's array, by the argument's number. One is made at a time, and made again if the
+# program has taken its memory for a result.
+Inputs = Callable[[int], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a program: its number, its name in the user's source (arg0 and so on if unknown), and its type."""
+    """An argument of a program. Its name is that in the user's source, or arg0 and so on."""
 
     index: int
     name: str
@@ -43,54 +48,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help="a StableHLO portable artifact, MLIR bytecode, or MLIR text (generic or pretty); - is standard input",
+        help="a StableHLO portable artifact, MLIR bytecode, or MLIR text (generic or pretty);"
+        " - is standard input",
     )
     parser.add_argument(
         "--inputs",
         metavar="F.npz",
-        help="the arguments, named arg0, arg1, ... or as in the program's source; random if not given",
+        help="the arguments, named arg0, arg1, ... or as in the program's source;"
+        " random ones if not given",
     )
     parser.add_argument(
-        "--seed", metavar="N", type=_whole_number, default=0, help="for the random arguments (0)"
+        "--seed", metavar="N", type=_whole_number, default=0, help="for random arguments (0)"
     )
     parser.add_argument(
         "--repeat",
         metavar="N",
         type=_whole_number,
         default=1,
-        help="how often to run again after the first call, to take the shortest time (1)",
+        help="how often to run after the first call, to take the shortest time (1)",
     )
     parser.add_argument(
         "--plugin", metavar="SO", help="a PJRT plugin; OpenXLA's CPU plugin if not given"
     )
-    parser.add_argument("--save", metavar="OUT.npz", help="write the results there, as result0, ...")
-    parser.add_argument("--verbose", action="store_true", help="show the log of XLA")
+    parser.add_argument(
+        "--save", metavar="OUT.npz", help="write the results there, named result0, result1, ..."
+    )
+    parser.add_argument("--verbose", action="store_true", help="show XLA's log messages")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the command."""
+    """Runs the command, and returns its exit status, which is 0."""
     if args.save is not None:
         _check_writable(args.save)
     module = load_module(args.file)
     arguments = main_arguments(module)
-    inputs = open_inputs(args.inputs, arguments) if args.inputs else random_inputs(arguments, args.seed)
+    if args.inputs is not None:
+        inputs = inputs_of_file(args.inputs, arguments)
+    else:
+        inputs = random_inputs(arguments, args.seed)
 
     engine = Engine(args.plugin, verbose=args.verbose)
     start = time.perf_counter()
-    executable = engine.compile(module.text())
+    executable = engine.compile(module.text_bytes())
     compile_seconds = time.perf_counter() - start
     # The module, and the file that it borrows from, are no longer needed.
     del module
 
-    results, first, repeats = _execute(engine, executable, inputs, len(arguments), args.repeat)
+    results, seconds = _execute(engine, executable, inputs, len(arguments), args.repeat)
     _report_results(results, args.save)
-    print(_time_line(compile_seconds, first, repeats))
+    _report_time(compile_seconds, seconds)
     _report_memory(executable)
     return 0
 
 
 def main_arguments(module: ir.Module) -> list[Argument]:
-    """The arguments of the function that runs; an error if one is not an array of known shape."""
+    """The arguments of the function that runs; an error if one is no array of known shape."""
     main = next((function for function in module.functions if function.symbol == "main"), None)
     if main is None:
         found = ", ".join(f"@{function.symbol}" for function in module.functions) or "no function"
@@ -100,40 +112,38 @@ def main_arguments(module: ir.Module) -> list[Argument]:
 
 
 def _argument(name: str, value: ir.Value) -> Argument:
-    argument_type = value.type
-    what = f"argument {value.index} ({name}) is {argument_type}"
-    if argument_type.shape is None:
-        raise PlimsollError("PL202", f"{what}: expected a tensor; only programs on arrays can be run")
-    if None in argument_type.shape:
+    found = value.type
+    what = f"argument {value.index} ({name})"
+    if found.shape is None:
+        raise PlimsollError("PL202", f"{what}: expected an array, found {found}")
+    if None in found.shape:
         raise PlimsollError(
             "PL202",
-            f"{what}: expected a shape that is known before the program runs; lower the program for arrays of definite"
-            " sizes",
+            f"{what}: expected a shape that is known before the program runs, found {found};"
+            " lower the program for arrays of definite sizes",
         )
-    # Says which types there are if this is none of them.
-    element_dtype(argument_type.element_type)
-    return Argument(value.index, name, ArrayType(argument_type.shape, argument_type.element_type))
-
-
-# Inputs come as a function from an argument's number to its array, so that no more than one is made at a time, and that an
-# argument which the program has taken for its results can be made again.
-Inputs = Callable[[int], np.ndarray]
+    try:
+        element_dtype(found.element_type)
+    except PlimsollError as error:
+        raise PlimsollError(error.code, f"{what}: {error.message}") from None
+    return Argument(value.index, name, ArrayType(found.shape, found.element_type))
 
 
 def random_inputs(arguments: list[Argument], seed: int) -> Inputs:
     """Random arrays, each fixed by the seed and the argument's number.
 
-    Floating-point numbers are standard normal, integers are from 0 to 9 (fewer where the type is small).
+    Floating-point numbers are standard normal, integers from 0 to 9 or to their type's highest.
     """
 
     def make(index: int) -> np.ndarray:
         argument = arguments[index]
         try:
             array = _aligned(argument.type)
-        except MemoryError:
-            size = np.prod(argument.type.shape, dtype=object) * argument.type.dtype.itemsize
+        except (MemoryError, OverflowError, ValueError):
             raise PlimsollError(
-                "PL301", f"{argument}: {argument.type} takes {byte_text(size)}, which this machine cannot give"
+                "PL301",
+                f"{argument}: {argument.type} takes {byte_text(argument.type.host_bytes)},"
+                " which cannot be had",
             ) from None
         _fill(array.reshape(-1), np.random.default_rng([seed, index]))
         return array
@@ -142,29 +152,25 @@ def random_inputs(arguments: list[Argument], seed: int) -> Inputs:
 
 
 def _aligned(array_type: ArrayType) -> np.ndarray:
-    """An array with any values, at an address that the engine can use without a copy."""
-    dtype = array_type.dtype
-    size = int(np.prod(array_type.shape, dtype=object)) * dtype.itemsize
-    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    """An array without definite values, at an address that the engine uses without a copy."""
+    memory = np.empty(array_type.host_bytes + _ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % _ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(array_type.shape)
+    values = memory[start : start + array_type.host_bytes]
+    return values.view(array_type.dtype).reshape(array_type.shape)
 
 
 def _fill(flat: np.ndarray, random: np.random.Generator) -> None:
     dtype = flat.dtype
-    if dtype in (np.complex64, np.complex128):
+    if dtype.kind == "c":
         _fill(flat.view(flat.real.dtype), random)
     elif dtype in (np.float32, np.float64):
         random.standard_normal(out=flat, dtype=dtype)
-    elif dtype == np.bool_:
-        _fill_in_chunks(flat, lambda size: random.integers(2, size=size, dtype=np.uint8))
-    elif _is_integer(dtype):
-        # The bounds of ml_dtypes' small integers are not Python's integers.
-        highest = min(9, int(_integer_bounds(dtype).max))
-        _fill_in_chunks(flat, lambda size: random.integers(highest + 1, size=size, dtype=np.uint8))
     elif dtype.name == "float8_e8m0fnu":
-        # It has no sign.
+        # This type has no sign.
         _fill_in_chunks(flat, lambda size: np.abs(random.standard_normal(size, np.float32)))
+    elif dtype == np.bool_ or "int" in dtype.name:
+        highest = 1 if dtype == np.bool_ else min(9, int(ml_dtypes.iinfo(dtype).max))
+        _fill_in_chunks(flat, lambda size: random.integers(highest + 1, size=size, dtype=np.uint8))
     else:
         _fill_in_chunks(flat, lambda size: random.standard_normal(size, np.float32))
 
@@ -178,20 +184,8 @@ def _chunks(flat: np.ndarray) -> Iterator[np.ndarray]:
     return (flat[start : start + _CHUNK] for start in range(0, flat.size, _CHUNK))
 
 
-def _is_integer(dtype: np.dtype) -> bool:
-    return np.issubdtype(dtype, np.integer) or dtype.name in ("int2", "int4", "uint2", "uint4")
-
-
-def _integer_bounds(dtype: np.dtype):
-    if np.issubdtype(dtype, np.integer):
-        return np.iinfo(dtype)
-    import ml_dtypes
-
-    return ml_dtypes.iinfo(dtype)
-
-
-def open_inputs(path: str, arguments: list[Argument]) -> Inputs:
-    """The arrays of a file that numpy.savez wrote, checked against the arguments."""
+def inputs_of_file(path: str, arguments: list[Argument]) -> Inputs:
+    """The arrays of a file as numpy.savez writes it. Each is checked when it is asked for."""
     archive = _open_archive(path)
     names = _match_names(path, archive.files, arguments)
 
@@ -200,14 +194,14 @@ def open_inputs(path: str, arguments: list[Argument]) -> Inputs:
         try:
             array = archive[name]
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise PlimsollError("PL201", f"{path}, array {name}: cannot be read: {error}") from None
-        # numpy's files do not know the types of ml_dtypes, and give them back as bytes without a meaning.
+            raise PlimsollError("PL201", f"{path}: {name} cannot be read: {error}") from None
+        # Files of numpy do not know ml_dtypes' types, and give them back as bytes of that size.
         if array.dtype.kind == "V" and array.dtype.itemsize == argument.type.dtype.itemsize:
             array = array.view(argument.type.dtype)
         found = array_type(array)
         if found != argument.type:
             raise PlimsollError(
-                "PL202", f"{path}, array {name}: expected {argument.type} for {argument}, found {found}"
+                "PL202", f"{path}: {name}: expected {argument.type} for {argument}, found {found}"
             )
         return array
 
@@ -217,30 +211,30 @@ def open_inputs(path: str, arguments: list[Argument]) -> Inputs:
 def _open_archive(path: str) -> np.lib.npyio.NpzFile:
     expected = "expected a .npz file, as numpy.savez writes it"
     try:
-        if not zipfile.is_zipfile(path):
-            # Opened, because is_zipfile says no as well where a file cannot be read.
-            open(path, "rb").close()
-            raise PlimsollError("PL201", f"{path}: {expected}, found another kind of file")
-        return np.load(path)
-    except (OSError, zipfile.BadZipFile) as error:
+        # numpy decides by the first bytes what a file is, and its message about others is about
+        # pickles.
+        with open(path, "rb") as file:
+            is_archive = zipfile.is_zipfile(file)
+        if is_archive:
+            return np.load(path)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise PlimsollError("PL201", f"{path}: {expected}, found: {reason}") from None
+    raise PlimsollError("PL201", f"{path}: {expected}, found another kind of file")
 
 
 def _match_names(path: str, found: list[str], arguments: list[Argument]) -> list[str]:
     """For each argument the name of its array. All arrays are named in one of three ways."""
-    ways = [
-        [f"arg{argument.index}" for argument in arguments],
-        [argument.name for argument in arguments],
-        # As numpy.savez names arrays that are given without names.
-        [f"arr_{argument.index}" for argument in arguments],
-    ]
-    for names in ways:
-        if set(names) == set(found) and len(set(names)) == len(names):
+    by_number = [f"arg{argument.index}" for argument in arguments]
+    by_source = [argument.name for argument in arguments]
+    # As numpy.savez calls arrays that were given without names.
+    by_numpy = [f"arr_{argument.index}" for argument in arguments]
+    for names in (by_number, by_source, by_numpy):
+        if set(names) == set(found) and len(names) == len(found):
             return names
-    expected = _names_text(ways[0])
-    if ways[1] != ways[0]:
-        expected += f" (or {', '.join(ways[1])})"
+    expected = _names_text(by_number)
+    if by_source != by_number:
+        expected += f" (or {', '.join(by_source)})"
     raise PlimsollError("PL202", f"{path}: expected {expected}, found {_names_text(found)}")
 
 
@@ -252,40 +246,48 @@ def _names_text(names: list[str]) -> str:
 
 def _execute(
     engine: Engine, executable: Executable, inputs: Inputs, argument_count: int, repeat: int
-) -> tuple[list[DeviceArray], float, list[float]]:
-    """The results, the seconds of the first call, and those of each further one."""
-    arguments = [engine.to_device(inputs(index), borrow=True) for index in range(argument_count)]
+) -> tuple[list[DeviceArray], list[float]]:
+    """The results, and the seconds of each call."""
+    arguments = [_to_device(engine, inputs(index)) for index in range(argument_count)]
+    # The first call would ask for these, and take longer for it.
+    executable.argument_types()
+    results: list[DeviceArray] = []
     seconds = []
     for _ in range(1 + repeat):
         for index, argument in enumerate(arguments):
             if argument.is_donated:
                 arguments[index] = engine.to_device(inputs(index))
-        # The last results are freed first, so that no more memory is held than the program needs.
-        results = []
+        # Freed before the next call, so that no more memory is held than the program needs.
+        results.clear()
         start = time.perf_counter()
         results = executable.execute(arguments)
         seconds.append(time.perf_counter() - start)
-    return results, seconds[0], seconds[1:]
+    return results, seconds
+
+
+def _to_device(engine: Engine, array: np.ndarray) -> DeviceArray:
+    # Borrowed only if the engine then makes no copy; the array itself would be kept for nothing.
+    return engine.to_device(array, borrow=array.ctypes.data % _ALIGNMENT == 0)
 
 
 def _report_results(results: list[DeviceArray], save: str | None) -> None:
-    saved: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     for index, result in enumerate(results):
         array = result.numpy()
         print(f"result {index}: {result.type}, {checksum(array)}")
         if save is not None:
-            saved[f"result{index}"] = array
+            arrays[f"result{index}"] = array
     if save is not None:
         try:
             # Opened here, because numpy would add an ending to the name.
             with open(save, "wb") as file:
-                np.savez(file, **saved)
+                np.savez(file, **arrays)
         except OSError as error:
             raise PlimsollError("PL201", f"{save}: cannot be written: {error.strerror}") from None
 
 
 def checksum(array: np.ndarray) -> str:
-    """The sum of the elements, in double precision, and the CRC-32 of their bytes."""
+    """The sum of the elements in double precision, and the CRC-32 of their bytes."""
     flat = np.ascontiguousarray(array).reshape(-1)
     wide = np.complex128 if flat.dtype.kind == "c" else np.float64
     with np.errstate(all="ignore"):
@@ -293,17 +295,18 @@ def checksum(array: np.ndarray) -> str:
     return f"sum {total:.17g}, crc32 {zlib.crc32(flat.view(np.uint8)):08x}"
 
 
-def _time_line(compile_seconds: float, first: float, repeats: list[float]) -> str:
-    line = f"time: {seconds_text(compile_seconds)} to compile, {seconds_text(first)} the first call"
-    if repeats:
-        calls = "1 more" if len(repeats) == 1 else f"the best of {len(repeats)} more"
-        line += f", {seconds_text(min(repeats))} {calls}"
-    return line
+def _report_time(compile_seconds: float, seconds: list[float]) -> None:
+    first, *others = seconds
+    line = f"time: {time_text(compile_seconds)} to compile, {time_text(first)} for the first call"
+    if others:
+        which = "the next" if len(others) == 1 else f"the fastest of {len(others)} more"
+        line += f", {time_text(min(others))} for {which}"
+    print(line)
 
 
 def _report_memory(executable: Executable) -> None:
     memory = executable.memory
-    rows: Mapping[str, int] = {
+    rows = {
         "arguments": memory.argument,
         "results": memory.output,
         "of these in the arguments' memory": memory.alias,
@@ -317,8 +320,8 @@ def _report_memory(executable: Executable) -> None:
         print(f"  {name:<{width}}  {byte_text(size)}")
 
 
-def seconds_text(seconds: float) -> str:
-    """A time with three digits and the unit that fits."""
+def time_text(seconds: float) -> str:
+    """A time with three digits, in the unit that fits."""
     for unit, factor in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= factor:
             return f"{seconds / factor:.3g} {unit}"
@@ -326,18 +329,15 @@ def seconds_text(seconds: float) -> str:
 
 
 def byte_text(size: int) -> str:
-    """A number of bytes in units that are powers of two."""
+    """A number of bytes, in units that are powers of two."""
     if size < 1024:
         return "1 byte" if size == 1 else f"{size} bytes"
-    unit = min((size.bit_length() - 1) // 10, len(_UNITS))
-    return f"{size / 1024**unit:.1f} {_UNITS[unit - 1]}"
-
-
-_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+    power = min((size.bit_length() - 1) // 10, len(_BYTE_UNITS))
+    return f"{size / 1024**power:.1f} {_BYTE_UNITS[power - 1]}"
 
 
 def _check_writable(path: str) -> None:
-    """An error before the program runs, rather than after."""
+    """An error before the program runs rather than after it."""
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path):
         problem = "a directory"

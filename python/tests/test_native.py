@@ -61,7 +61,7 @@ text = jax.jit(jnp.sin).lower(1.0).as_text()
 """
 USE_PLIMSOLL = """
 import plimsoll
-assert plimsoll.ir.parse('"builtin.module"() ({}) : () -> ()').text()
+assert plimsoll.ir.parse('"builtin.module"() ({^bb0:}) : () -> ()').text()
 try:
     plimsoll.ir.parse(b"ML\\xefR")
 except plimsoll.PlimsollError as error:

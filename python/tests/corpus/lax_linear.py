@@ -86,7 +86,7 @@ for preset in lax.DotAlgorithmPreset:
 theme.add(
     "dot-algorithm",
     lambda x, y: lax.dot(
-        x, y, precision=lax.DotAlgorithm(jnp.bfloat16, jnp.bfloat16, F32, 3, 3, 6, False)
+        x, y, precision=lax.DotAlgorithm(jnp.bfloat16, jnp.bfloat16, F32, 1, 1, 6, False)
     ),
     f32(3, 5),
     f32(5, 7),

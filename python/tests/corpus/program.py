@@ -32,6 +32,7 @@ class Program:
     platforms: tuple[str, ...] = ()  # the CPU where none is named
     export: bool = False  # lowered by jax.export, as symbolic shapes need
     text: str = ""
+    portable: bool = True  # false where StableHLO cannot write it as an artifact
     min_jax: tuple[int, ...] = (0, 10)
     context: Callable[[], contextlib.AbstractContextManager] = contextlib.nullcontext
 

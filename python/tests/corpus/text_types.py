@@ -67,7 +67,8 @@ theme.add_text("quantized-constant", f"""
     %r = "stablehlo.constant"() <{{value = dense<[1, -2]> : tensor<2xi8>}}> : () -> tensor<2x{Q}>
     return %r : tensor<2x{Q}>
   }}""")  # fmt: skip
-add("quantized-dot", "stablehlo.dot_general", [f"tensor<2x3x{Q}>", f"tensor<3x4x{Q}>"],
+add("quantized-dot", "stablehlo.dot_general",
+    [f"tensor<2x3x{Q}>", "tensor<3x4x!quant.uniform<i8<-127:127>:f32, 0.5>>"],
     ["tensor<2x4x!quant.uniform<i32:f32, 0.25:9>>"],
     "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], "
     "rhs_contracting_dimensions = [0]>")  # fmt: skip
