@@ -1,5 +1,6 @@
 # Every target does its own set-up. `make help` lists them.
 
+SHELL := bash
 .PHONY: help setup demo test lint format asan fuzz bench clean
 .DEFAULT_GOAL := help
 
@@ -22,7 +23,7 @@ format: setup  ## Format the sources
 	@scripts/lint --fix
 
 asan: setup  ## Build with address and undefined-behaviour sanitizers and run the C++ tests
-	@. scripts/common && build_preset asan && ctest --preset asan
+	@. scripts/common && build_preset asan && test_preset asan
 
 fuzz: SECONDS ?= 60
 fuzz: setup  ## Run each fuzzer for SECONDS (60)
@@ -33,5 +34,3 @@ bench: setup  ## Run the benchmarks
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*
-
-SHELL := bash

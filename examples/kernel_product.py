@@ -2,8 +2,8 @@
 
     python examples/kernel_product.py [N]
 
-The matrix holds the squared-exponential kernel of all pairs of N points. It has N * N elements and is only needed to be
-multiplied, so its memory is what keeps N small.
+The matrix holds the squared-exponential kernel of all pairs of N points. It has N * N elements and
+is only needed to be multiplied, so its memory is what keeps N small.
 """
 
 import sys

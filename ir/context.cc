@@ -85,7 +85,8 @@ class Nesting {
 
 bool SameDoubles(llvm::ArrayRef<double> a, llvm::ArrayRef<double> b) {
   // By bits: a NaN scale must be equal to itself, and -0.0 is not 0.0.
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 bool Same(const QuantizedData* a, const QuantizedData* b) {
@@ -257,7 +258,9 @@ Attribute Context::Unit() { return Unique(AttributeData{}); }
 Attribute Context::Integer(Type type, int64_t value) {
   assert(type.Is(TypeKind::kInteger) || type.Is(TypeKind::kIndex));
   auto bits = static_cast<uint64_t>(value);
-  if (type.Is(TypeKind::kInteger) && type.integer_width() < 64) {
+  if (type.IsInteger(0)) {
+    bits = 0;
+  } else if (type.Is(TypeKind::kInteger) && type.integer_width() < 64) {
     const unsigned unused = 64 - type.integer_width();
     const bool zero_extend =
         type.signedness() == Signedness::kUnsigned || type.integer_width() == 1;

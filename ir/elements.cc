@@ -28,7 +28,7 @@ std::optional<std::string> EncodeInteger(Type element, int64_t value) {
   const bool fits = is_unsigned ? value >= 0 && (width >= 64 || llvm::isUIntN(width, value))
                                 : width >= 64 || llvm::isIntN(width, value);
   if (!fits) return std::nullopt;
-  return LittleEndian(llvm::APInt(width, static_cast<uint64_t>(value), /*isSigned=*/true));
+  return LittleEndian(llvm::APInt(width, static_cast<uint64_t>(value), !is_unsigned));
 }
 
 std::optional<std::string> EncodeFloat(Type element, llvm::APFloat value) {

@@ -15,8 +15,7 @@ TEST_F(InferElementwiseTest, KnownSizesWinOverUnknownOnes) {
 }
 
 TEST_F(InferElementwiseTest, TighterBoundWins) {
-  EXPECT_EQ(Infer(Opcode::kAdd, {"<=8xf32", "<=4xf32"}),
-            "tensor<?xf32, #stablehlo.bounds<4>>");
+  EXPECT_EQ(Infer(Opcode::kAdd, {"<=8xf32", "<=4xf32"}), "tensor<?xf32, #stablehlo.bounds<4>>");
   EXPECT_EQ(Infer(Opcode::kAdd, {"?xf32", "<=4xf32"}), "tensor<?xf32, #stablehlo.bounds<4>>");
 }
 
@@ -45,9 +44,10 @@ TEST_F(InferElementwiseTest, RefusesElementsWithoutMeaning) {
   EXPECT_EQ(Infer(Opcode::kTanh, {"2xi32"}),
             "stablehlo.tanh: operand 0 has elements of type i32, expected floats, complex numbers, "
             "quantized numbers");
-  EXPECT_EQ(Infer(Opcode::kNot, {"2xf32"}),
-            "stablehlo.not: operand 0 has elements of type f32, expected booleans, signed integers, "
-            "unsigned integers");
+  EXPECT_EQ(
+      Infer(Opcode::kNot, {"2xf32"}),
+      "stablehlo.not: operand 0 has elements of type f32, expected booleans, signed integers, "
+      "unsigned integers");
   EXPECT_EQ(Infer(Opcode::kSubtract, {"2xi1", "2xi1"}),
             "stablehlo.subtract: operand 0 has elements of type i1, expected signed integers, "
             "unsigned integers, floats, complex numbers, quantized numbers");
@@ -82,8 +82,7 @@ TEST_F(InferElementwiseTest, SumOfManyScalesHasManyScales) {
 TEST_F(InferElementwiseTest, RealPartOfComplexNumbers) {
   EXPECT_EQ(Infer(Opcode::kAbs, {"2xcomplex<f64>"}), "tensor<2xf64>");
   EXPECT_EQ(Infer(Opcode::kAbs, {"2xi8"}), "tensor<2xi8>");
-  EXPECT_EQ(Infer(Opcode::kReal, {"<=3xcomplex<f32>"}),
-            "tensor<?xf32, #stablehlo.bounds<3>>");
+  EXPECT_EQ(Infer(Opcode::kReal, {"<=3xcomplex<f32>"}), "tensor<?xf32, #stablehlo.bounds<3>>");
   EXPECT_EQ(Infer(Opcode::kImag, {"2xf32"}), "tensor<2xf32>");
 }
 
@@ -166,8 +165,7 @@ TEST_F(InferElementwiseTest, ConstantMayRepeatOneElement) {
 TEST_F(InferElementwiseTest, ConstantRefuses) {
   const char bytes[] = {1, 2};
   const auto value = [&](std::string_view type) {
-    return Properties{
-        {"value", context_.DenseElements(testing::ParseType(context_, type), bytes)}};
+    return Properties{{"value", context_.DenseElements(testing::ParseType(context_, type), bytes)}};
   };
   EXPECT_EQ(Infer(Opcode::kConstant, {}, value("3xi8")),
             "stablehlo.constant: a constant of type tensor<3xi8> takes 3 bytes, found 2");

@@ -93,17 +93,16 @@ TEST_F(InferShapesTest, SliceRefuses) {
   EXPECT_EQ(Slice("<=3xf32", {0}, {4}, {1}),
             "stablehlo.slice: slice 0:4 is not within dimension 0 of tensor<?xf32, "
             "#stablehlo.bounds<3>>");
-  EXPECT_EQ(Slice("10xf32", {0}, {4}, {0}),
-            "stablehlo.slice: strides must be positive, found [0]");
+  EXPECT_EQ(Slice("10xf32", {0}, {4}, {0}), "stablehlo.slice: strides must be positive, found [0]");
   EXPECT_EQ(Slice("10xf32", {0, 0}, {4}, {1}),
-            "stablehlo.slice: start_indices must have one number for each of the 1 dimension, found "
-            "[0, 0]");
+            "stablehlo.slice: start_indices must have 1 number, one for each dimension, found [0, "
+            "0]");
 }
 
 TEST_F(InferShapesTest, DynamicSliceHasItsSizes) {
-  EXPECT_EQ(Infer(Opcode::kDynamicSlice, {"10x?xf32", "i32", "i32"},
-                  {{"slice_sizes", Ints({2, 3})}}),
-            "tensor<2x3xf32>");
+  EXPECT_EQ(
+      Infer(Opcode::kDynamicSlice, {"10x?xf32", "i32", "i32"}, {{"slice_sizes", Ints({2, 3})}}),
+      "tensor<2x3xf32>");
 }
 
 TEST_F(InferShapesTest, DynamicSliceRefuses) {
@@ -175,9 +174,10 @@ TEST_F(InferShapesTest, PadRefuses) {
   EXPECT_EQ(Pad("4xf32", "f32", {-3}, {-2}, {0}),
             "stablehlo.pad: padding of -3, -2 and 0 between elements does not fit dimension 0 of "
             "tensor<4xf32>");
-  EXPECT_EQ(Pad("4xf32", "f32", {1}, {1, 2}, {0}),
-            "stablehlo.pad: edge_padding_high must have one number for each of the 1 dimension, "
-            "found [1, 2]");
+  EXPECT_EQ(
+      Pad("4xf32", "f32", {1}, {1, 2}, {0}),
+      "stablehlo.pad: edge_padding_high must have 1 number, one for each dimension, found [1, "
+      "2]");
 }
 
 TEST_F(InferShapesTest, PadRefusesTooLargeSizes) {
@@ -208,9 +208,9 @@ TEST_F(InferShapesTest, TransposeMovesScalesWithTheirDimension) {
 TEST_F(InferShapesTest, TransposeRefuses) {
   EXPECT_EQ(Infer(Opcode::kTranspose, {"2x3xf32"}, {{"permutation", Ints({0, 0})}}),
             "stablehlo.transpose: permutation names dimension 0 twice");
-  EXPECT_EQ(Infer(Opcode::kTranspose, {"2x3xf32"}, {{"permutation", Ints({0})}}),
-            "stablehlo.transpose: permutation must have one number for each of the 2 dimensions, "
-            "found [0]");
+  EXPECT_EQ(
+      Infer(Opcode::kTranspose, {"2x3xf32"}, {{"permutation", Ints({0})}}),
+      "stablehlo.transpose: permutation must have 2 numbers, one for each dimension, found [0]");
   EXPECT_EQ(Infer(Opcode::kTranspose, {"2x3xf32"}, {{"permutation", context_.String("x")}}),
             "stablehlo.transpose: attribute permutation must be a list of i64, found a string");
 }

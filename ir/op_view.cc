@@ -115,8 +115,8 @@ StatusOr<llvm::ArrayRef<int64_t>> OpView::Integers(std::string_view name) const 
 StatusOr<llvm::ArrayRef<int64_t>> OpView::IntegersOfRank(std::string_view name, size_t rank) const {
   ASSIGN_OR_RETURN(const llvm::ArrayRef<int64_t> numbers, Integers(name));
   if (numbers.size() == rank) return numbers;
-  return Error(name, " must have one number for each of the ", Counted(rank, "dimension"),
-               ", found ", ListText(numbers));
+  return Error(name, " must have ", Counted(rank, "number"), ", one for each dimension, found ",
+               ListText(numbers));
 }
 
 StatusOr<llvm::ArrayRef<int64_t>> OpView::IntegersOrEmpty(std::string_view name) const {

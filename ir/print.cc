@@ -85,9 +85,10 @@ void PrintQuantized(Type type, std::string& out) {
   if (width != 0) {
     out += is_signed ? 'i' : 'u';
     PrintNumber(width, out);
-    const int64_t natural_min = is_signed ? -(int64_t{1} << (width - 1)) : 0;
-    const int64_t natural_max =
-        is_signed ? (int64_t{1} << (width - 1)) - 1 : (int64_t{1} << width) - 1;
+    // Storage is never wider than 32 bits in a valid program.
+    const unsigned magnitude = std::min(is_signed ? width - 1 : width, 62U);
+    const int64_t natural_max = (int64_t{1} << magnitude) - 1;
+    const int64_t natural_min = is_signed ? -natural_max - 1 : 0;
     if (quantized.storage_min != natural_min || quantized.storage_max != natural_max) {
       out += '<';
       PrintNumber(quantized.storage_min, out);
@@ -109,7 +110,7 @@ void PrintQuantized(Type type, std::string& out) {
   for (size_t i = 0; i < quantized.scales.size(); ++i) {
     if (i != 0) out += ", ";
     out += Decimal(quantized.scales[i]);
-    if (quantized.zero_points[i] != 0) {
+    if (i < quantized.zero_points.size() && quantized.zero_points[i] != 0) {
       out += ':';
       PrintNumber(quantized.zero_points[i], out);
     }
@@ -179,13 +180,15 @@ void PrintDenseElements(Attribute attribute, std::string& out) {
   llvm::ArrayRef<char> bytes = attribute.bytes();
   out += "dense<";
   // Numbers of more than 64 bits are only ever written as bytes.
-  const bool as_numbers = element_size && (element.Is(TypeKind::kComplex) || *element_size <= 8) &&
+  const int64_t longest = element.Is(TypeKind::kComplex) ? 16 : 8;
+  const bool as_numbers = element_size && *element_size > 0 && *element_size <= longest &&
                           !element.Is(TypeKind::kQuantized);
-  if (type.element_count() == 0) {
+  const std::optional<int64_t> count = type.element_count();
+  if (count == 0) {
     // MLIR writes an empty constant as nothing.
   } else if (as_numbers && attribute.is_splat()) {
     PrintElement(element, bytes, out);
-  } else if (as_numbers && type.element_count() <= kLongestElementList) {
+  } else if (as_numbers && count && *count <= kLongestElementList) {
     PrintElements(element, type.shape(), bytes, *element_size, out);
   } else {
     out += "\"0x";
@@ -360,7 +363,9 @@ void PrintFloat(Type type, uint64_t bits, std::string& out) {
     // MLIR reads decimals as doubles and rounds those again: make sure that the second rounding
     // comes back here.
     const std::string text = Decimal(static_cast<float>(number));
-    llvm::APFloat again(std::strtod(text.c_str(), nullptr));
+    double read = 0;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    llvm::APFloat again(read);
     bool loses_info = false;
     again.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &loses_info);
     if (again.bitwiseIsEqual(value)) {
@@ -475,6 +480,10 @@ void PrintDictionary(Attribute dictionary, std::string& out, const LocationAlias
 
 void PrintLocation(Location location, std::string& out, const LocationAliases* aliases,
                    bool expand) {
+  if (!location) {
+    out += "unknown";
+    return;
+  }
   if (aliases != nullptr && !expand) {
     const auto found = aliases->find(location.data());
     if (found != aliases->end()) {

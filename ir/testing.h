@@ -39,14 +39,14 @@ inline Type ParseElement(Context& context, std::string_view text) {
     const double scales[] = {0.5, 0.25};
     const int64_t zero_points[] = {0, 0};
     const bool per_axis = text.size() > 2;
-    QuantizedData quantized = {.storage = context.IntegerType(8),
-                               .flags = 1,
-                               .storage_min = -128,
-                               .storage_max = 127,
-                               .axis = std::nullopt,
-                               .scales = llvm::ArrayRef(scales).take_front(per_axis ? 2 : 1),
-                               .zero_points =
-                                   llvm::ArrayRef(zero_points).take_front(per_axis ? 2 : 1)};
+    QuantizedData quantized = {
+        .storage = context.IntegerType(8),
+        .flags = 1,
+        .storage_min = -128,
+        .storage_max = 127,
+        .axis = std::nullopt,
+        .scales = llvm::ArrayRef(scales).take_front(per_axis ? 2 : 1),
+        .zero_points = llvm::ArrayRef(zero_points).take_front(per_axis ? 2 : 1)};
     if (per_axis) quantized.axis = static_cast<int32_t>(ParseNumber(text.substr(3)));
     return context.QuantizedType(context.FloatType(FloatKind::kF32), quantized);
   }
@@ -60,7 +60,8 @@ inline Type ParseType(Context& context, std::string_view text) {
     return context.UnrankedTensorType(ParseElement(context, text.substr(2)));
   }
   Dimensions dimensions;
-  while (!text.empty() && std::string_view("0123456789?<").find(text[0]) != std::string_view::npos) {
+  while (!text.empty() &&
+         std::string_view("0123456789?<").find(text[0]) != std::string_view::npos) {
     const size_t end = text.find('x');
     const std::string_view size = text.substr(0, end);
     if (size == "?") {
@@ -83,8 +84,8 @@ inline std::vector<Type> ParseTypes(Context& context, const TypeTexts& texts) {
   return types;
 }
 
-// A region that takes `arguments` and returns values of the types `returned`, made by an op that the
-// table does not know.
+// A region that takes `arguments` and returns values of the types `returned`, made by an op that
+// the table does not know.
 inline std::unique_ptr<Region> MakeBody(Context& context, const TypeTexts& arguments,
                                         const TypeTexts& returned,
                                         Opcode terminator = Opcode::kReturn) {
@@ -92,8 +93,7 @@ inline std::unique_ptr<Region> MakeBody(Context& context, const TypeTexts& argum
   Block& block = region->AddBlock();
   const Location location = context.UnknownLocation();
   for (const Type type : ParseTypes(context, arguments)) block.AddArgument(type, location);
-  Op* source =
-      block.Append(Op::Create("test.source", location, ParseTypes(context, returned), {}));
+  Op* source = block.Append(Op::Create("test.source", location, ParseTypes(context, returned), {}));
   block.Append(Op::Create(GetOpInfo(terminator).name, location, {}, source->results()));
   return region;
 }
@@ -147,8 +147,7 @@ class TypesTest : public ::testing::Test {
     const std::vector<Type> types = ParseTypes(context_, operands);
     std::vector<const Region*> regions;
     for (const std::unique_ptr<Region>& region : regions_) regions.push_back(region.get());
-    const Attribute dictionary =
-        properties.empty() ? Attribute() : context_.Dictionary(properties);
+    const Attribute dictionary = properties.empty() ? Attribute() : context_.Dictionary(properties);
     std::string answer = ask(OpView(context_, opcode, types, dictionary, regions));
     regions_.clear();
     return answer;

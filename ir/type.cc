@@ -41,15 +41,31 @@ bool Type::has_static_shape() const {
   return true;
 }
 
+bool Type::is_element_type() const {
+  switch (kind()) {
+    case TypeKind::kInteger:
+    case TypeKind::kFloat:
+    case TypeKind::kIndex:
+    case TypeKind::kComplex:
+    case TypeKind::kQuantized:
+    case TypeKind::kOpaque:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::optional<int64_t> Type::element_count() const {
   if (!Is(TypeKind::kTensor) && !Is(TypeKind::kMemref)) return std::nullopt;
   int64_t count = 1;
   bool overflows = false;
+  bool is_empty = false;
   for (const int64_t size : shape()) {
     if (size < 0) return std::nullopt;
-    if (size == 0) return 0;
+    is_empty = is_empty || size == 0;
     overflows = overflows || llvm::MulOverflow(count, size, count);
   }
+  if (is_empty) return 0;
   return overflows ? std::nullopt : std::optional<int64_t>(count);
 }
 

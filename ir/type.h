@@ -85,6 +85,9 @@ class Type {
   llvm::ArrayRef<Type> inputs() const;
   llvm::ArrayRef<Type> outputs() const;
 
+  // True for what tensors can hold: numbers, and opaque types, of which nothing is known.
+  bool is_element_type() const;
+
   // How many elements a tensor of static shape has; nothing if the shape is dynamic or the number
   // overflows.
   std::optional<int64_t> element_count() const;

@@ -307,6 +307,7 @@ StatusOr<std::vector<Buffer>> Executable::Execute(std::span<const Buffer* const>
 
   // All are owned before the first failure can return.
   std::vector<PjrtPointer<PJRT_Buffer>> owned;
+  owned.reserve(outputs.size());
   for (PJRT_Buffer* output : outputs)
     owned.emplace_back(output, PjrtDeleter(loaded_.get_deleter()));
   RETURN_IF_ERROR(client().plugin->Await(completed[0], action));

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
-// Read by the address sanitizer, if the tests are built with it: a test asks for more memory than there is.
+// Read by the address sanitizer, if the tests are built with it: a test asks for more memory than
+// there is. The sanitizer sets the name.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace plimsoll {
@@ -73,7 +75,9 @@ Buffer ToDevice(ElementType element_type, std::vector<int64_t> dimensions,
   return *std::move(buffer);
 }
 
-Buffer FourFloats(std::vector<float> values) { return ToDevice(ElementType::kF32, {4}, values); }
+Buffer FourFloats(const std::vector<float>& values) {
+  return ToDevice(ElementType::kF32, {4}, values);
+}
 
 template <typename T>
 std::vector<T> ToHost(const Buffer& buffer) {

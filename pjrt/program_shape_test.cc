@@ -29,18 +29,19 @@ std::string Module(const std::vector<std::string>& shapes) {
   return Field(1, "name") + Number(5, 3) + Field(4, program_shape + result) + Field(3, "ignored");
 }
 
-const std::string kF32Of2x3 = Number(2, 11) + Field(3, "\x02\x03");
-const std::string kScalarBool = Number(2, 1);
+// The ShapeProtos of tensor<2x3xf32> and tensor<i1>.
+std::string Matrix() { return Number(2, 11) + Field(3, "\x02\x03"); }
+std::string Bool() { return Number(2, 1); }
 
 TEST(ProgramShapeTest, ReadsArguments) {
-  EXPECT_THAT(ArgumentsOfHloModule(Module({kF32Of2x3, kScalarBool})),
+  EXPECT_THAT(ArgumentsOfHloModule(Module({Matrix(), Bool()})),
               Optional(ElementsAre(ProgramArgument{{ElementType::kF32, {2, 3}}},
                                    ProgramArgument{{ElementType::kPRED, {}}})));
   EXPECT_THAT(ArgumentsOfHloModule(Module({})), Optional(IsEmpty()));
 }
 
 TEST(ProgramShapeTest, ReadsAModuleWithItsConfiguration) {
-  EXPECT_THAT(ArgumentsOfHloModuleWithConfig(Field(1, Module({kScalarBool})) + Field(2, "x")),
+  EXPECT_THAT(ArgumentsOfHloModuleWithConfig(Field(1, Module({Bool()})) + Field(2, "x")),
               Optional(ElementsAre(ProgramArgument{{ElementType::kPRED, {}}})));
 }
 
@@ -56,8 +57,8 @@ TEST(ProgramShapeTest, ReadsLargeDimensions) {
 }
 
 TEST(ProgramShapeTest, ReadsTheOrderOfDimensions) {
-  const std::string rows = kF32Of2x3 + Field(5, Field(1, std::string("\1\0", 2)));
-  const std::string columns = kF32Of2x3 + Field(5, Field(1, std::string("\0\1", 2)));
+  const std::string rows = Matrix() + Field(5, Field(1, std::string("\1\0", 2)));
+  const std::string columns = Matrix() + Field(5, Field(1, std::string("\0\1", 2)));
   EXPECT_THAT(ArgumentsOfHloModule(Module({rows, columns})),
               Optional(ElementsAre(ProgramArgument{{ElementType::kF32, {2, 3}}, true},
                                    ProgramArgument{{ElementType::kF32, {2, 3}}, false})));
@@ -65,15 +66,15 @@ TEST(ProgramShapeTest, ReadsTheOrderOfDimensions) {
 
 TEST(ProgramShapeTest, SkipsFieldsOfFixedSize) {
   const std::string fixed = std::string("\x49") + "12345678" + "\x55" + "1234";
-  EXPECT_THAT(ArgumentsOfHloModule(fixed + Module({kScalarBool})),
+  EXPECT_THAT(ArgumentsOfHloModule(fixed + Module({Bool()})),
               Optional(ElementsAre(ProgramArgument{{ElementType::kPRED, {}}})));
 }
 
 TEST(ProgramShapeTest, KnowsNothingOfOtherArguments) {
-  const std::string dynamic = kF32Of2x3 + Field(6, std::string("\0\1", 2));
-  const std::string tuple = Number(2, 13) + Field(4, kF32Of2x3);
+  const std::string dynamic = Matrix() + Field(6, std::string("\0\1", 2));
+  const std::string tuple = Number(2, 13) + Field(4, Matrix());
   EXPECT_EQ(ArgumentsOfHloModule(Module({dynamic})), std::nullopt);
-  EXPECT_EQ(ArgumentsOfHloModule(Module({kF32Of2x3, tuple})), std::nullopt);
+  EXPECT_EQ(ArgumentsOfHloModule(Module({Matrix(), tuple})), std::nullopt);
 }
 
 TEST(ProgramShapeTest, KnowsNothingOfBrokenBytes) {
@@ -85,11 +86,11 @@ TEST(ProgramShapeTest, KnowsNothingOfBrokenBytes) {
   EXPECT_EQ(ArgumentsOfHloModule("\x22\x7f"), std::nullopt);
   EXPECT_EQ(ArgumentsOfHloModule("\x23"), std::nullopt);
   // An order of dimensions that are not there.
-  EXPECT_EQ(ArgumentsOfHloModule(Module({kF32Of2x3 + Field(5, Field(1, "\2\1"))})), std::nullopt);
+  EXPECT_EQ(ArgumentsOfHloModule(Module({Matrix() + Field(5, Field(1, "\2\1"))})), std::nullopt);
 }
 
 TEST(ProgramShapeTest, ReadsNoPrefixWrongly) {
-  const std::string module = Field(4, Field(1, kF32Of2x3));
+  const std::string module = Field(4, Field(1, Matrix()));
   for (size_t size = 0; size < module.size(); ++size) {
     EXPECT_EQ(ArgumentsOfHloModule(module.substr(0, size)), std::nullopt) << size;
   }

@@ -248,12 +248,12 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
       return context.FunctionType(inputs, outputs);
     }
     case kComplexType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.ComplexType(element);
     }
     case kMemrefType: {
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeSignedList(cursor));
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       ASSIGN_OR_RETURN(const Attribute layout, tables.TakeAttribute(cursor));
       // The layout that says nothing is the identity map of that rank.
       if (layout.Is(AttributeKind::kOpaque) && layout.text() == IdentityMap(shape.size())) {
@@ -269,8 +269,8 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
       if (code == kTensorTypeWithEncoding) {
         ASSIGN_OR_RETURN(encoding, tables.TakeAttribute(cursor));
       }
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeSignedList(cursor));
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.TensorType(shape, element, encoding);
     }
     case kTupleType: {
@@ -278,7 +278,7 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
       return context.TupleType(members);
     }
     case kUnrankedTensorType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.UnrankedTensorType(element);
     }
     default:

@@ -260,6 +260,22 @@ StatusOr<std::vector<int64_t>> BytecodeTables::TakeSignedList(ByteCursor& cursor
   return values;
 }
 
+StatusOr<std::vector<int64_t>> BytecodeTables::TakeShape(ByteCursor& cursor) const {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> shape, TakeSignedList(cursor));
+  for (const int64_t size : shape) {
+    if (size < 0 && size != kDynamic) return cursor.Error(StrCat("a dimension has size ", size));
+  }
+  return shape;
+}
+
+StatusOr<Type> BytecodeTables::TakeElementType(ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const Type type, TakeType(cursor));
+  if (!type.is_element_type()) {
+    return cursor.Error(StrCat("tensors hold numbers, not ", type.ToString()));
+  }
+  return type;
+}
+
 StatusOr<uint64_t> BytecodeTables::TakeBits(ByteCursor& cursor, unsigned width) const {
   if (width > 64) return NotUnderstood(cursor, StrCat("a number of ", width, " bits"));
   uint64_t bits = 0;

@@ -56,6 +56,9 @@ class BytecodeTables {
   StatusOr<std::vector<Attribute>> TakeAttributes(ByteCursor& cursor);
   StatusOr<std::vector<Type>> TakeTypes(ByteCursor& cursor);
   StatusOr<std::vector<int64_t>> TakeSignedList(ByteCursor& cursor) const;
+  // A tensor's or memref's shape and element type.
+  StatusOr<std::vector<int64_t>> TakeShape(ByteCursor& cursor) const;
+  StatusOr<Type> TakeElementType(ByteCursor& cursor);
   // The bits of an integer or float of that width.
   StatusOr<uint64_t> TakeBits(ByteCursor& cursor, unsigned width) const;
   StatusOr<llvm::ArrayRef<char>> TakeBlob(ByteCursor& cursor) const;

@@ -226,7 +226,7 @@ StatusOr<Type> ReadVhloType(BytecodeTables& tables, ByteCursor& cursor) {
     case kBooleanType:
       return context.IntegerType(1);
     case kComplexType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.ComplexType(element);
     }
     case kFunctionType: {
@@ -242,8 +242,8 @@ StatusOr<Type> ReadVhloType(BytecodeTables& tables, ByteCursor& cursor) {
       if (code == kTensorTypeWithEncoding) {
         ASSIGN_OR_RETURN(encoding, tables.TakeAttribute(cursor));
       }
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeSignedList(cursor));
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.TensorType(shape, element, encoding);
     }
     case kTokenType:
@@ -257,7 +257,7 @@ StatusOr<Type> ReadVhloType(BytecodeTables& tables, ByteCursor& cursor) {
     case kQuantizedPerAxisType:
       return ReadQuantized(tables, cursor, /*per_axis=*/true);
     case kUnrankedTensorType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.UnrankedTensorType(element);
     }
     case kWitnessType:
@@ -265,8 +265,8 @@ StatusOr<Type> ReadVhloType(BytecodeTables& tables, ByteCursor& cursor) {
     case kNoneType:
       return context.NoneType();
     case kBufferType: {
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeSignedList(cursor));
-      ASSIGN_OR_RETURN(const Type element, tables.TakeType(cursor));
+      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
+      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
       return context.MemrefType(shape, element);
     }
     case kFutureType: {

@@ -39,10 +39,12 @@ StatusOr<uint64_t> AttributeReader::IntegerBits(Type type, const NumberToken& to
     return cursor_.Error(StrCat("`", token.text, "` is not a number of type ", type.ToString()));
   }
   const unsigned width = type.Is(TypeKind::kInteger) ? type.integer_width() : 64;
+  const bool is_unsigned =
+      type.Is(TypeKind::kInteger) && type.signedness() == Signedness::kUnsigned;
   // A signless type takes both -1 and the unsigned form of the same bits.
-  const uint64_t largest = token.is_negative ? uint64_t{1} << (width - 1)
-                           : width == 64     ? ~uint64_t{0}
-                                             : (uint64_t{1} << width) - 1;
+  const uint64_t largest = !token.is_negative ? ~uint64_t{0} >> (64 - width)
+                           : is_unsigned      ? 0
+                                              : uint64_t{1} << (width - 1);
   if (magnitude > largest) {
     return cursor_.Error(StrCat("`", token.text, "` does not fit in ", type.ToString()));
   }

@@ -13,20 +13,6 @@ namespace {
 // MLIR's own bound on the width of integers.
 constexpr uint64_t kMaxIntegerWidth = (1 << 24) - 1;
 
-bool IsScalar(Type type) {
-  switch (type.kind()) {
-    case TypeKind::kInteger:
-    case TypeKind::kFloat:
-    case TypeKind::kIndex:
-    case TypeKind::kComplex:
-    case TypeKind::kQuantized:
-    case TypeKind::kOpaque:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 StatusOr<Type> AttributeReader::ReadType() {
@@ -134,7 +120,7 @@ StatusOr<Type> AttributeReader::ReadTensorType() {
   ASSIGN_OR_RETURN(const std::vector<int64_t> shape, ReadShape());
   const size_t element_start = cursor_.position();
   ASSIGN_OR_RETURN(const Type element, ReadType());
-  if (!IsScalar(element)) {
+  if (!element.is_element_type()) {
     return cursor_.ErrorAt(element_start, "tensors hold numbers, not " + element.ToString());
   }
   Attribute encoding;

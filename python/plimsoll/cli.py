@@ -1,6 +1,7 @@
 """The command line: `plimsoll opt`, `plimsoll show` and `plimsoll run`.
 
-Exit status: 0 for success, 2 for the user's mistake, 1 for a failure. An error is one line on standard error.
+Exit status: 0 for success, 2 for the user's mistake, 1 for a failure. An error is one line on
+standard error.
 """
 
 import argparse
@@ -16,7 +17,10 @@ from plimsoll.errors import PlimsollError
 from plimsoll.load import load_module
 from plimsoll.units import whole_number
 
-_FORMS = "a StableHLO portable artifact, MLIR bytecode, or MLIR text (generic or pretty); - is standard input"
+_FORMS = (
+    "a StableHLO portable artifact, MLIR bytecode, or MLIR text (generic or pretty);"
+    " - is standard input"
+)
 # What a shell reports for a program that was ended by SIGPIPE, or by SIGINT.
 _PIPE_CLOSED = 141
 _INTERRUPTED = 130
@@ -34,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PlimsollError as error:
         return _report(error)
     except BrokenPipeError:
-        # The reader has seen enough. Python would complain once more when it flushes standard output at its end.
+        # The reader has seen enough. Python would complain once more when it flushes standard
+        # output at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
     except KeyboardInterrupt:
@@ -75,7 +80,8 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         "opt",
         help="run the pipeline on a program and write it as generic text",
         description="Runs the pipeline on a program and writes it as generic text.",
-        epilog="steps:\n" + "\n".join(f"  {step['name']:<{width}}  {step['why']}" for step in steps),
+        epilog="steps:\n"
+        + "\n".join(f"  {step['name']:<{width}}  {step['why']}" for step in steps),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     opt.add_argument("file", metavar="FILE", help=_FORMS)

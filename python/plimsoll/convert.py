@@ -1,8 +1,9 @@
 """Pretty text and native MLIR bytecode made readable for the core, with the MLIR that jaxlib ships.
 
-The core reads portable artifacts and generic text. What JAX prints (`jax.jit(f).lower(x).as_text()`) and what MLIR's own
-bytecode writer writes have no stable form, so the MLIR that belongs to the installed JAX reads them. It does so in a
-process of its own (mlir_child.py): hostile input can crash MLIR's parsers, and must not crash the caller.
+The core reads portable artifacts and generic text. What JAX prints
+(`jax.jit(f).lower(x).as_text()`) and what MLIR's own bytecode writer writes have no stable form, so
+the MLIR that belongs to the installed JAX reads them. It does so in a process of its own
+(mlir_child.py): hostile input can crash MLIR's parsers, and must not crash the caller.
 """
 
 import mmap
@@ -28,23 +29,22 @@ def can_help(program: Buffer, refusal: PlimsollError) -> bool:
     """True if the core refused `program` for being in a form that jaxlib's MLIR reads."""
     head = bytes(memoryview(program)[:4096])
     if head.startswith(BYTECODE_MAGIC):
-        # The producer's name follows the magic and the format's version. A portable artifact that the core does not
-        # understand stays refused: its versions carry a promise, and the refusal says which one was broken.
+        # The producer's name follows the magic and the format's version. A portable artifact that
+        # the core does not understand stays refused: its versions carry a promise, and the refusal
+        # says which one was broken.
         is_portable = head[5:].startswith(b"StableHLO_v")
         return refusal.code == "PL103" and not is_portable
     is_binary = b"\0" in head
     return (
-        refusal.code in ("PL100", "PL102")
-        and not is_binary
-        and not _GENERIC_LINE.search(program)
+        refusal.code in ("PL100", "PL102") and not is_binary and not _GENERIC_LINE.search(program)
     )
 
 
 def to_generic_text(program: Buffer, name: str, refusal: PlimsollError) -> bytes:
     """Returns `program` as generic text with its locations.
 
-    `name` stands for the program in messages. If this does not work either, the more helpful one of `refusal`, which is
-    what the core said, and MLIR's own message is raised.
+    `name` stands for the program in messages. If this does not work either, the more helpful one of
+    `refusal`, which is what the core said, and MLIR's own message is raised.
     """
     command = [sys.executable, "-P", mlir_child.__file__]
     # The child finds jaxlib where this process would find it.

@@ -4,7 +4,8 @@
 class PlimsollError(Exception):
     """An error with a code, such as PL101, that docs/errors explains.
 
-    Codes PL1xx and PL2xx are the user's to mend; PL3xx and PL9xx are failures of the engine or of Plimsoll itself.
+    Codes PL1xx and PL2xx are the user's to mend; PL3xx and PL9xx are failures of the engine or of
+    Plimsoll itself.
     """
 
     def __init__(self, code: str, message: str):

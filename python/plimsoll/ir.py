@@ -4,8 +4,8 @@
     for op in module.walk():
         print(op.name, [str(value.type) for value in op.results], op.source)
 
-Ops, blocks and values are light handles. Two handles are equal if they stand for the same thing, and a handle keeps its
-module (and the program's bytes) alive.
+Ops, blocks and values are light handles. Two handles are equal if they stand for the same thing,
+and a handle keeps its module (and the program's bytes) alive.
 """
 
 import ctypes
@@ -26,11 +26,12 @@ __all__ = ["Block", "Module", "Op", "Type", "Value", "parse", "pipeline_steps"]
 def parse(program: str | convert.Buffer, name: str = "<program>") -> "Module":
     """Reads a program.
 
-    `program` is a StableHLO portable artifact, MLIR bytecode, or MLIR text, generic or as JAX prints it. Pretty text and
-    native bytecode are read with jaxlib's MLIR. Large constants are borrowed from `program`, not copied: a buffer that is
-    not `bytes` must not be changed while the module lives. `name` stands for the program in error messages.
+    `program` is a StableHLO portable artifact, MLIR bytecode, or MLIR text, generic or as JAX
+    prints it. Pretty text and native bytecode are read with jaxlib's MLIR. Large constants are
+    borrowed from `program`, not copied: a buffer that is not `bytes` must not be changed while the
+    module lives. `name` stands for the program in error messages.
     """
-    data = program.encode(errors="surrogateescape") if isinstance(program, str) else program
+    data = _encode(program) if isinstance(program, str) else program
     try:
         return Module(data, name)
     except PlimsollError as refusal:
@@ -68,21 +69,21 @@ class Module:
         return [op for op in self.op.body if op.name == "func.func"]
 
     def walk(self) -> Iterator["Op"]:
-        """Every op inside the module, in the order of the text: an op comes before the ops in its regions."""
+        """Every op inside the module, in the order of the text: an op before those inside it."""
         walk = self.op.walk()
         next(walk)
         return walk
 
     def text(self, locations: bool = True) -> str:
         """The program as generic MLIR text, which XLA and MLIR read."""
-        return self.text_bytes(locations).decode()
+        return _decode(self.text_bytes(locations))
 
     def text_bytes(self, locations: bool = True) -> bytes:
         """The same as it is written to a file. For large programs this saves a copy."""
         return take_string(lib.plimsoll_module_text(self._pointer, locations))
 
     def verify(self) -> None:
-        """Raises a PlimsollError that says what is wrong, and where, if the program breaks a rule."""
+        """Raises a PlimsollError that says what is wrong and where, if a rule is broken."""
         check(lib.plimsoll_module_verify(self._pointer))
 
     def summary(self, largest: int = 20) -> dict[str, Any]:
@@ -92,15 +93,16 @@ class Module:
     def compile(
         self, stop_after: str | None = None, dump_directory: str | os.PathLike[str] | None = None
     ) -> None:
-        """Runs the pipeline on the module, in place, up to and with the step `stop_after` (all of it if None).
+        """Runs the pipeline on the module, in place, up to and with the step `stop_after`.
 
-        With `dump_directory`, the graph is written there after each step. Handles from before are not valid any more.
+        All steps are run if it is None. With `dump_directory`, the graph is written there after
+        each step. Handles from before are not valid any more.
         """
         self._generation += 1
         check(
             lib.plimsoll_module_compile(
                 self._pointer,
-                None if stop_after is None else stop_after.encode(),
+                None if stop_after is None else _encode(stop_after),
                 None if dump_directory is None else os.fsencode(dump_directory),
             )
         )
@@ -148,11 +150,11 @@ class Op(_Handle):
     @property
     def name(self) -> str:
         """The name with its dialect, such as "stablehlo.add"."""
-        return lib.plimsoll_op_name(self._pointer).decode()
+        return _decode(lib.plimsoll_op_name(self._pointer))
 
     @property
     def symbol(self) -> str | None:
-        """The name by which others refer to the op, such as "main" of a function; None for most ops."""
+        """The name by which others refer to the op, such as a function's "main"; often None."""
         return self.attributes.get("sym_name")
 
     @property
@@ -200,27 +202,28 @@ class Op(_Handle):
     def attributes(self) -> dict[str, Any]:
         """The attributes as Python values, inherent ones first.
 
-        Integers, booleans, strings, lists and dictionaries are Python's own, structured attributes are dictionaries of
-        their fields, and everything else (such as a constant's value) is its MLIR text.
+        Integers, booleans, strings, lists and dictionaries are Python's own, structured attributes
+        are dictionaries of their fields, and everything else (such as a constant's value) is its
+        MLIR text.
         """
         return json.loads(take_string(lib.plimsoll_op_attributes(self._pointer)))
 
     def attribute_text(self, name: str) -> str:
         """The attribute `name` as MLIR text. A KeyError if the op has none of that name."""
-        string = lib.plimsoll_op_attribute_text(self._pointer, name.encode())
+        string = lib.plimsoll_op_attribute_text(self._pointer, _encode(name))
         if not string:
             raise KeyError(name)
-        return take_string(string).decode()
+        return _decode(take_string(string))
 
     @property
     def location(self) -> str:
         """The location as MLIR text."""
-        return take_string(lib.plimsoll_op_location_text(self._pointer)).decode()
+        return _decode(take_string(lib.plimsoll_op_location_text(self._pointer)))
 
     @property
     def source(self) -> str:
         """The user's own line, such as "train.py:41"; "" if it is not known."""
-        return take_string(lib.plimsoll_op_source(self._pointer)).decode()
+        return _decode(take_string(lib.plimsoll_op_source(self._pointer)))
 
     def walk(self) -> Iterator["Op"]:
         """This op and every op inside it, in the order of the text."""
@@ -232,10 +235,12 @@ class Op(_Handle):
                 pending.pop()
                 continue
             yield op
-            pending.extend(iter(block) for region in reversed(op.regions) for block in reversed(region))
+            pending.extend(
+                iter(block) for region in reversed(op.regions) for block in reversed(region)
+            )
 
     def __str__(self) -> str:
-        return take_string(lib.plimsoll_op_text(self._pointer)).decode()
+        return _decode(take_string(lib.plimsoll_op_text(self._pointer)))
 
     def __repr__(self) -> str:
         return f"<plimsoll.ir.Op {self.name} at {self.source or 'an unknown line'}>"
@@ -322,6 +327,15 @@ class Type:
 
     def __str__(self) -> str:
         return self.text
+
+
+def _decode(text: bytes) -> str:
+    # Names may hold bytes that are not UTF-8. They come back unchanged when the text is encoded.
+    return text.decode(errors="surrogateescape")
+
+
+def _encode(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
 
 
 def _list(handle: _Handle, kind: type, count: Callable, item: Callable) -> list:

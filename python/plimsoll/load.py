@@ -13,7 +13,10 @@ _EXPECTED = "expected a StableHLO program (portable artifact, MLIR bytecode or M
 
 
 def load_module(path: str | os.PathLike[str]) -> ir.Module:
-    """Reads the program in the file `path`, in any form that `ir.parse` takes; "-" is standard input."""
+    """Reads the program in the file `path`, in any form that `ir.parse` takes.
+
+    "-" is standard input.
+    """
     name = "<stdin>" if path == "-" else os.fspath(path)
     try:
         data = sys.stdin.buffer.read() if path == "-" else _read(name)
@@ -30,8 +33,8 @@ def _read(path: str) -> bytes | mmap.mmap:
         # Only a plain file can be mapped, and only one that has bytes.
         if not stat.S_ISREG(status.st_mode) or status.st_size == 0:
             return file.read()
-        # The module borrows its large constants from here, so they are not copied even once. ACCESS_COPY gives a private
-        # mapping whose address ctypes can take; nothing writes to it.
+        # The module borrows its large constants from here, so they are not copied even once.
+        # ACCESS_COPY gives a private mapping whose address ctypes can take; nothing writes to it.
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
 

@@ -1,7 +1,8 @@
 """Turns any MLIR text or bytecode into generic text, with the MLIR that jaxlib ships.
 
-This file is run as a program of its own (see load.py): MLIR's parsers may end the process on hostile input, and then it
-is only this one that ends. The program comes on standard input, the generic text goes to standard output.
+This file is run as a program of its own (see convert.py): MLIR's parsers may end the process on
+hostile input, and then it is only this one that ends. The program comes on standard input, the
+generic text goes to standard output.
 """
 
 import sys
@@ -12,7 +13,7 @@ NO_JAXLIB = 4
 
 
 def convert(program: bytes) -> str:
-    """Returns `program` as generic text with locations. An error of MLIR's is raised as it comes."""
+    """Returns `program` as generic text with locations. MLIR's errors are raised as they come."""
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
     from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo

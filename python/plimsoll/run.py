@@ -24,6 +24,8 @@ _ALIGNMENT = 64
 # How many elements are made or summed at a time where that needs memory of its own. Another number
 # would give other random inputs, and sums that differ in their last digits.
 _CHUNK = 1 << 20
+# The attributes with which JAX says that an argument is donated.
+_DONATION = {"tf.aliasing_output", "jax.buffer_donor"}
 _BYTE_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 # An argument's array, by the argument's number. One is made at a time, and made again if the
@@ -38,6 +40,8 @@ class Argument:
     index: int
     name: str
     type: ArrayType
+    is_donated: bool = False
+    """True if the program may take the argument's memory for its results."""
 
     def __str__(self) -> str:
         return f"argument {self.index} ({self.name})"
@@ -94,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     # The module, and the file that it borrows from, are no longer needed.
     del module
 
-    results, seconds = _execute(engine, executable, inputs, len(arguments), args.repeat)
+    results, seconds = _execute(engine, executable, arguments, inputs, args.repeat)
     _report_results(results, args.save)
     _report_time(compile_seconds, seconds)
     _report_memory(executable)
@@ -103,15 +107,20 @@ def run(args: argparse.Namespace) -> int:
 
 def main_arguments(module: ir.Module) -> list[Argument]:
     """The arguments of the function that runs; an error if one is no array of known shape."""
-    main = next((function for function in module.functions if function.symbol == "main"), None)
+    with_body = {
+        function.symbol: function for function in module.functions if any(function.regions)
+    }
+    main = with_body.get("main")
     if main is None:
-        found = ", ".join(f"@{function.symbol}" for function in module.functions) or "no function"
+        found = ", ".join(f"@{name}" for name in with_body) or "no function"
         raise PlimsollError("PL105", f"the program: expected a function @main, found {found}")
     names = [row["name"] for row in module.summary(largest=0)["arguments"]]
-    return [_argument(name, value) for name, value in zip(names, main.body.arguments, strict=True)]
+    values = main.body.arguments
+    attributes = main.attributes.get("arg_attrs") or [{}] * len(values)
+    return list(map(_argument, names, values, attributes))
 
 
-def _argument(name: str, value: ir.Value) -> Argument:
+def _argument(name: str, value: ir.Value, attributes: dict[str, object]) -> Argument:
     found = value.type
     what = f"argument {value.index} ({name})"
     if found.shape is None:
@@ -126,7 +135,8 @@ def _argument(name: str, value: ir.Value) -> Argument:
         element_dtype(found.element_type)
     except PlimsollError as error:
         raise PlimsollError(error.code, f"{what}: {error.message}") from None
-    return Argument(value.index, name, ArrayType(found.shape, found.element_type))
+    is_donated = not _DONATION.isdisjoint(attributes)
+    return Argument(value.index, name, ArrayType(found.shape, found.element_type), is_donated)
 
 
 def random_inputs(arguments: list[Argument], seed: int) -> Inputs:
@@ -245,29 +255,32 @@ def _names_text(names: list[str]) -> str:
 
 
 def _execute(
-    engine: Engine, executable: Executable, inputs: Inputs, argument_count: int, repeat: int
+    engine: Engine, executable: Executable, arguments: list[Argument], inputs: Inputs, repeat: int
 ) -> tuple[list[DeviceArray], list[float]]:
     """The results, and the seconds of each call."""
-    arguments = [_to_device(engine, inputs(index)) for index in range(argument_count)]
+
+    def move(argument: Argument) -> DeviceArray:
+        array = inputs(argument.index)
+        # Borrowed only if the engine then makes no copy, neither now nor to keep what is donated.
+        is_aligned = array.ctypes.data % _ALIGNMENT == 0
+        return engine.to_device(array, borrow=is_aligned and not argument.is_donated)
+
+    on_device = [move(argument) for argument in arguments]
     # The first call would ask for these, and take longer for it.
     executable.argument_types()
     results: list[DeviceArray] = []
     seconds = []
     for _ in range(1 + repeat):
-        for index, argument in enumerate(arguments):
-            if argument.is_donated:
-                arguments[index] = engine.to_device(inputs(index))
         # Freed before the next call, so that no more memory is held than the program needs.
         results.clear()
+        on_device = [
+            move(argument) if array.is_donated else array
+            for argument, array in zip(arguments, on_device, strict=True)
+        ]
         start = time.perf_counter()
-        results = executable.execute(arguments)
+        results = executable.execute(on_device)
         seconds.append(time.perf_counter() - start)
     return results, seconds
-
-
-def _to_device(engine: Engine, array: np.ndarray) -> DeviceArray:
-    # Borrowed only if the engine then makes no copy; the array itself would be kept for nothing.
-    return engine.to_device(array, borrow=array.ctypes.data % _ALIGNMENT == 0)
 
 
 def _report_results(results: list[DeviceArray], save: str | None) -> None:

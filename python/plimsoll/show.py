@@ -20,7 +20,7 @@ def describe(module: Module, largest: int = 20) -> str:
             _section(
                 f"arguments of {main}",
                 [
-                    (value["name"], value["type"], byte_text(value["bytes"]), value["source"])
+                    (value["name"], value["type"], byte_text(value["bytes"]), _source(value))
                     for value in summary["arguments"]
                 ],
                 "llrl",
@@ -36,7 +36,9 @@ def describe(module: Module, largest: int = 20) -> str:
         ]
     parts.append(
         _section(
-            "ops by kind", [(str(kind["count"]), kind["op"]) for kind in summary["ops_by_kind"]], "rl"
+            "ops by kind",
+            [(str(kind["count"]), kind["op"]) for kind in summary["ops_by_kind"]],
+            "rl",
         )
     )
     if largest > 0:
@@ -44,7 +46,7 @@ def describe(module: Module, largest: int = 20) -> str:
             _section(
                 "largest values",
                 [
-                    (byte_text(value["bytes"]), value["type"], value["op"], value["source"])
+                    (byte_text(value["bytes"]), value["type"], value["op"], _source(value))
                     for value in summary["largest"]
                 ],
                 "rlll",
@@ -69,6 +71,13 @@ def _totals(summary: dict[str, Any]) -> str:
     if summary["unknown_sizes"]:
         rows.append(("values whose size is known only at run time", str(summary["unknown_sizes"])))
     return _section("totals", rows, "lr")
+
+
+def _source(value: dict[str, Any]) -> str:
+    # MLIR calls the text that it reads "-"; without locations of its own, ops are where they stand
+    # in it.
+    file, _, line = value["source"].rpartition(":")
+    return f"line {line} of the text" if file == "-" else value["source"]
 
 
 def _sum_bytes(values: Sequence[dict[str, Any]]) -> str:

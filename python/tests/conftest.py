@@ -8,6 +8,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import pytest
+
 from corpus import forms
 
 ROOT = Path(__file__).parents[2]

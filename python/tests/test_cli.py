@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from conftest import product
-from corpus import forms
 
 import plimsoll
+from conftest import product
+from corpus import forms
 from plimsoll import cli
 
 

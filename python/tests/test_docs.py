@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
+from conftest import ROOT
 from plimsoll import PlimsollError
 
 ERROR_PAGES = ROOT / "docs" / "errors"
@@ -43,14 +43,12 @@ def matches(output: str, expected: str) -> bool:
 
 
 def run_block(language: str, content: str, folder: Path) -> str:
-    if language == "python":
-        command = [sys.executable, "-c", content]
-    else:
-        command = ["bash", "-c", content]
-    # The user's shell after `. .venv/bin/activate`: `plimsoll` and `python` are those of this environment.
+    shell = sys.executable if language == "python" else "bash"
+    # The user's shell after `. .venv/bin/activate`: `plimsoll` and `python` are those of this
+    # environment.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     result = subprocess.run(
-        command,
+        [shell, "-c", content],
         cwd=folder,
         env=os.environ | {"PATH": path},
         stdout=subprocess.PIPE,
@@ -58,7 +56,8 @@ def run_block(language: str, content: str, folder: Path) -> str:
         text=True,
         timeout=300,
     )
-    # A block that ends in an error shows it, and then its exit status is the one that docs/commands.md promises.
+    # A block that ends in an error shows it, and then its exit status is the one that
+    # docs/commands.md promises.
     shown_error = re.findall(r"^plimsoll: (PL\d+): ", result.stdout, re.MULTILINE)
     expected = 0
     if shown_error:

@@ -1,6 +1,7 @@
 """The engine: compiling with OpenXLA's CPU plugin, moving arrays of every type, and executing."""
 
 import gc
+import os
 import subprocess
 import sys
 
@@ -91,7 +92,7 @@ def test_gives_many_results_and_none(engine):
     }"""
     first, second = engine.compile(program)(np.array([5, 6], np.int32))
     assert first.tolist() == [5, 6]
-    assert second.shape == () and second.dtype == np.bool_ and second
+    assert (second.shape, second.dtype, bool(second)) == ((), np.bool_, True)
     assert engine.compile("func.func @main() { return }")() == []
 
 
@@ -159,7 +160,7 @@ def test_gives_the_same_as_jax(engine):
     executable = engine.compile(gradient.lower(weights, batch).as_text())
     found = executable(*jax.tree.leaves((weights, batch)))
     for ours, theirs in zip(found, jax.tree.leaves(gradient(weights, batch)), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
 def test_memory(engine):
@@ -258,7 +259,7 @@ def test_element_types_that_are_not_there():
     ("program", "part"),
     [
         ("nonsense", "custom op 'nonsense' is unknown"),
-        (ADD.replace("4xf32", "4xf6E2M3FN"), "Invalid element type"),
+        (ADD.replace("4xf32", "4xf6E2M3FN"), "primitive_type_invalid"),
     ],
 )
 def test_programs_that_do_not_compile(engine, program, part):
@@ -295,7 +296,11 @@ def test_a_missing_package_is_a_bad_plugin(monkeypatch):
 @pytest.mark.parametrize("verbose", [False, True])
 def test_log_messages_appear_only_on_demand(verbose):
     program = f"from plimsoll.engine import Engine; Engine(verbose={verbose})"
-    child = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    # JAX sets this variable in the process that imports it.
+    environment = {k: v for k, v in os.environ.items() if k != "TF_CPP_MIN_LOG_LEVEL"}
+    child = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, env=environment
+    )
     assert child.stdout == b""
     assert (b"cpu_device_count" in child.stderr) == verbose
     assert verbose or child.stderr == b""

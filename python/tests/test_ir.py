@@ -7,11 +7,11 @@ import pickle
 import jax
 import jax.numpy as jnp
 import pytest
-from conftest import product
-from corpus import forms
 from jax import export
 
 import plimsoll
+from conftest import product
+from corpus import forms
 from plimsoll import ir
 
 
@@ -202,7 +202,7 @@ def test_verifies(module):
 
 
 def test_an_op_prints_on_its_own(module):
-    assert str(find(module, "stablehlo.exponential")).startswith('%')
+    assert str(find(module, "stablehlo.exponential")).startswith("%")
     assert '"stablehlo.exponential"' in str(find(module, "stablehlo.exponential"))
 
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
+from conftest import ROOT
 from plimsoll import _native, engine
 
 LIBRARY = Path(_native.__file__).with_name("libplimsoll.so")
@@ -18,10 +18,12 @@ def lines(*command: str | Path) -> list[str]:
 
 
 def declared(header: str) -> dict[str, int]:
-    """The functions that a header of the C interface declares, with the number of their arguments."""
+    """The functions of a header of the C interface, with the number of their arguments."""
     text = (ROOT / header).read_text()
     found = re.findall(r"^PLIMSOLL_API [\w\s*]*?(plimsoll_\w+)\(([^)]*)\);", text, re.MULTILINE)
-    return {name: 0 if arguments == "void" else arguments.count(",") + 1 for name, arguments in found}
+    return {
+        name: 0 if arguments == "void" else arguments.count(",") + 1 for name, arguments in found
+    }
 
 
 HEADERS = [("compile/c_api.h", _native._FUNCTIONS), ("pjrt/c_api.h", engine._FUNCTIONS)]

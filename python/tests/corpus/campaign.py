@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
-import difflib
 import hashlib
 import multiprocessing
 import pathlib
@@ -96,14 +95,6 @@ class Outcome:
     detail: str = ""
 
 
-def difference(expected: str, found: str, lines: int = 12) -> str:
-    """The first lines that differ; nothing where the two texts are equal."""
-    if expected == found:
-        return ""
-    diff = difflib.unified_diff(expected.splitlines(), found.splitlines(), lineterm="", n=0)
-    return "\n".join(line[:400] for _, line in zip(range(lines), diff))
-
-
 def check_module(path: pathlib.Path) -> Iterator[Outcome]:
     """Each form of one stored module through plimsoll, against jaxlib's reading of that form."""
     import plimsoll.ir
@@ -131,7 +122,7 @@ def check_module(path: pathlib.Path) -> Iterator[Outcome]:
         except Exception as error:
             yield Outcome(name, f"{form}: jaxlib cannot read plimsoll's text", str(error)[:800])
             continue
-        detail = difference(expected, found)
+        detail = forms.difference(expected, found)
         yield Outcome(name, f"{form}: differs" if detail else f"{form}: equal", detail)
 
 
@@ -140,7 +131,7 @@ def survey_module(path: pathlib.Path) -> Iterator[Outcome]:
     module = forms.parse(path.read_bytes())
     text = forms.generic_text(module)
     for form, source in {"text": text, "native": forms.native_bytecode(module)}.items():
-        detail = difference(text, forms.canonical(source))
+        detail = forms.difference(text, forms.canonical(source))
         yield Outcome(f"{path.stem} {form}", f"{form}: {'changed' if detail else 'kept'}", detail)
     portable = path.with_suffix(ARTIFACT)
     if not portable.exists():
@@ -151,9 +142,9 @@ def survey_module(path: pathlib.Path) -> Iterator[Outcome]:
     except Exception as error:
         yield Outcome(f"{path.stem} artifact", "artifact: unreadable", str(error)[:400])
         return
-    detail = difference(text, read)
+    detail = forms.difference(text, read)
     yield Outcome(f"{path.stem} artifact", f"artifact: {'changed' if detail else 'kept'}", detail)
-    again = difference(read, forms.canonical(read))
+    again = forms.difference(read, forms.canonical(read))
     yield Outcome(f"{path.stem} artifact", "artifact as text: " + ("changed" if again else "kept"))
 
 

@@ -58,6 +58,7 @@ POLYMORPHIC = {
     "arithmetic": (lambda x: x * (x.shape[0] ** 2 - 3 * x.shape[1] + 1), "n, m"),
     "floor-and-mod": (lambda x: x + (x.shape[0] // 3) + x.shape[0] % 5, "n"),
     "max-and-min": (lambda x: x[:4], "n"),
+    "shape_as_value": (lambda x: lax.shape_as_value(x.shape), "n, m"),
     "as-value": (lambda x: jnp.asarray(x.shape[0]) + x, "n"),
     "map": (lambda x: lax.map(lambda r: r @ r, x), "n, 3"),
     "cholesky": (lambda x: lax.linalg.cholesky(x), "b, 3, 3"),
@@ -76,13 +77,24 @@ for name, (function, shape) in POLYMORPHIC.items():
 symbolic("symbolic-dot", jnp.dot, "n, k", "k, m")
 symbolic("symbolic-batch-matmul", jnp.matmul, "b, n, k", "b, k, m")
 symbolic("symbolic-multiples", lambda x, y: jnp.concatenate([x, y]), "n", "3*n")
-symbolic("symbolic-dynamic_slice", lambda x: lax.dynamic_slice(x, (1,), (x.shape[0] - 2,)), "n",
-         constraints=["n >= 2"])  # fmt: skip
+symbolic(
+    "symbolic-dynamic_slice",
+    lambda x: lax.dynamic_slice(x, (1,), (x.shape[0] - 2,)),
+    "n",
+    constraints=["n >= 2"],
+)
 symbolic("symbolic-top_k", lambda x: lax.top_k(x, 3), "n, m", constraints=["m >= 3"])
 symbolic("symbolic-constraint", lambda x: x[: x.shape[0] - 3], "n", constraints=["n >= 4"])
-symbolic("symbolic-constraints", lambda x, y: (x[:2], y), "n, m", "m", constraints=[
-         "n >= 2", "m <= 100", "mod(m, 4) == 0", "n <= m"])  # fmt: skip
-symbolic("symbolic-equality", lambda x, y: x.reshape(-1) + y, "n, m", "k", constraints=["n * m == k"])
+symbolic(
+    "symbolic-constraints",
+    lambda x, y: (x[:2], y),
+    "n, m",
+    "m",
+    constraints=["n >= 2", "m <= 100", "mod(m, 4) == 0", "n <= m"],
+)
+symbolic(
+    "symbolic-equality", lambda x, y: x.reshape(-1) + y, "n, m", "k", constraints=["n * m == k"]
+)
 symbolic("symbolic-i64", lambda x: x + x.shape[0], "n", dtype=np.int64, x64=True)
 symbolic("symbolic-tpu", lambda x: jnp.tanh(x) @ x.T, "n, m", platforms=("tpu",))
 symbolic("symbolic-several-platforms", lambda x: jnp.sort(x), "n", platforms=("cpu", "cuda", "tpu"))
@@ -97,18 +109,43 @@ exported("cpu", lambda x: jnp.sin(x) @ x.T, X)
 for platform in ("tpu", "cuda", "rocm"):
     exported(f"{platform}-sine", lambda x: jnp.sin(x) @ x.T, X, platforms=(platform,))
     exported(f"{platform}-sort", jnp.sort, X, platforms=(platform,))
-    exported(f"{platform}-random", lambda k: jax.random.normal(k, (5,)), np.uint32([1, 2]),
-             platforms=(platform,))  # fmt: skip
+    exported(
+        f"{platform}-random",
+        lambda k: jax.random.normal(k, (5,)),
+        np.uint32([1, 2]),
+        platforms=(platform,),
+    )
     exported(f"{platform}-cumsum", lambda x: lax.cumsum(x, 0), X, platforms=(platform,))
-exported("several", lambda x: jnp.sin(x) + lax.platform_dependent(x, cpu=jnp.cos, default=jnp.exp), X,
-         platforms=("cpu", "cuda", "tpu"))  # fmt: skip
+exported(
+    "several",
+    lambda x: jnp.sin(x) + lax.platform_dependent(x, cpu=jnp.cos, default=jnp.exp),
+    X,
+    platforms=("cpu", "cuda", "tpu"),
+)
 exported("several-cumsum", lambda x: lax.cumsum(x, 0), X, platforms=("cpu", "tpu"))
-exported("several-random", lambda k: jax.random.normal(k, (5,)), np.uint32([1, 2]),
-         platforms=("cpu", "cuda"))  # fmt: skip
+exported(
+    "several-random",
+    lambda k: jax.random.normal(k, (5,)),
+    np.uint32([1, 2]),
+    platforms=("cpu", "cuda"),
+)
 exported("several-erf", jax.scipy.special.erf, X, platforms=("cpu", "cuda"))
-exported("sharded", lambda x: x * 2, f32(8, 4), jit=dict(in_shardings=NamedSharding(
-         jax.make_mesh((8,), ("d",), axis_types=(jax.sharding.AxisType.Auto,)), P("d"))))  # fmt: skip
+exported(
+    "sharded",
+    lambda x: x * 2,
+    f32(8, 4),
+    jit=dict(
+        in_shardings=NamedSharding(
+            jax.make_mesh((8,), ("d",), axis_types=(jax.sharding.AxisType.Auto,)), P("d")
+        )
+    ),
+)
 exported("donated", lambda x: x + 1, X, jit=dict(donate_argnums=0))
-exported("call-of-exported", lambda x: jax.export.export(jax.jit(jnp.sin))(spec(
-         np.float32, 3, 5)).call(x) + 1, X)  # fmt: skip
-exported("chlo", lambda x: (lax.erf_inv(x), lax.lgamma(x), lax.tan(x), lax.asinh(x), lax.top_k(x, 2)), X)
+exported(
+    "call-of-exported",
+    lambda x: jax.export.export(jax.jit(jnp.sin))(spec(np.float32, 3, 5)).call(x) + 1,
+    X,
+)
+exported(
+    "chlo", lambda x: (lax.erf_inv(x), lax.lgamma(x), lax.tan(x), lax.asinh(x), lax.top_k(x, 2)), X
+)

@@ -13,7 +13,9 @@ Three things about jaxlib's own forms that a comparison has to know:
 
 from __future__ import annotations
 
+import difflib
 import io
+import itertools
 
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
@@ -24,28 +26,32 @@ CURRENT_VERSION: str = stablehlo.get_current_version()
 EMPTY_ARTIFACT: bytes = stablehlo.serialize_portable_artifact_str("module {}", CURRENT_VERSION)
 
 
-def new_context() -> ir.Context:
-    """A context with the dialects that JAX itself loads, and room for those it does not know."""
+def new_context(quantized: bool = False) -> ir.Context:
+    """A context with the dialects that JAX itself uses, and room for those it does not know.
+
+    Each module gets its own, as two with resources of one name would otherwise disturb each other.
+    Dialects are loaded when first met: to load them all takes longer than all the rest.
+    """
     context = mlir.JaxIrContext()
     context.append_dialect_registry(mlir.upstream_dialects)
-    context.load_all_available_dialects()
-    sdy.register_dialect(context)
-    mhlo.register_mhlo_dialect(context)
-    chlo.register_dialect(context)
-    stablehlo.register_dialect(context)
-    # Python cannot register `quant`, without which quantized types are opaque; the reader of
-    # artifacts loads it.
-    stablehlo.deserialize_portable_artifact(context, EMPTY_ARTIFACT)
+    sdy.register_dialect(context, False)
+    mhlo.register_mhlo_dialect(context, False)
+    chlo.register_dialect(context, False)
+    stablehlo.register_dialect(context, False)
+    if quantized:
+        # Python cannot register `quant`, without which such types are opaque; the reader of
+        # artifacts can.
+        stablehlo.deserialize_portable_artifact(context, EMPTY_ARTIFACT)
     context.allow_unregistered_dialects = True
     return context
 
 
 def parse(source: str | bytes) -> ir.Module:
     """Reads text, native bytecode or a portable artifact with jaxlib's MLIR."""
-    context = new_context()
     if isinstance(source, bytes) and is_artifact(source):
-        return stablehlo.deserialize_portable_artifact(context, source)
-    with context:
+        return stablehlo.deserialize_portable_artifact(new_context(), source)
+    quantized = "quant" in source if isinstance(source, str) else b"quant" in source
+    with new_context(quantized):
         return ir.Module.parse(source)
 
 
@@ -75,3 +81,11 @@ def pretty_text(module: ir.Module) -> str:
 
 def canonical(source: str | bytes) -> str:
     return generic_text(parse(source))
+
+
+def difference(expected: str, found: str, lines: int = 12) -> str:
+    """The first lines that differ; nothing where the two texts are equal."""
+    if expected == found:
+        return ""
+    diff = difflib.unified_diff(expected.splitlines(), found.splitlines(), lineterm="", n=0)
+    return "\n".join(line[:400] for line in itertools.islice(diff, lines))

@@ -12,9 +12,7 @@ from corpus.program import Theme, bf16, boolean, c64, f32, f64, i4, i8, i32, int
 theme = Theme("lax_indexing")
 
 MODES = ("clip", "fill", "promise_in_bounds")
-ROWS = lax.GatherDimensionNumbers(
-    offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,)
-)
+ROWS = lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
 BATCHED_ROWS = lax.GatherDimensionNumbers(
     offset_dims=(2,),
     collapsed_slice_dims=(1,),
@@ -65,9 +63,11 @@ theme.add(
     integers(-2, 9, 4, 1),
 )
 theme.add(
-    "gather-empty", lambda x, i: lax.gather(x, i, ROWS, (1, 3), mode="clip"), f32(7, 3),
+    "gather-empty",
+    lambda x, i: lax.gather(x, i, ROWS, (1, 3), mode="clip"),
+    f32(7, 3),
     integers(0, 7, 0, 1),
-)  # fmt: skip
+)
 theme.add_over(
     "gather-dtypes",
     lambda x, i: lax.gather(x, i, ROWS, (1, 3), mode="fill"),
@@ -116,9 +116,11 @@ theme.add(
 )
 theme.add(
     "scatter_add-complex",
-    lambda x, i, u: lax.scatter_add(x, i, u, SCATTER_ROWS), c64(7, 3), integers(0, 7, 4, 1),
+    lambda x, i, u: lax.scatter_add(x, i, u, SCATTER_ROWS),
+    c64(7, 3),
+    integers(0, 7, 4, 1),
     c64(4, 3),
-)  # fmt: skip
+)
 
 x, i = f32(5, 7), integers(0, 5, 3)
 INDEXING = {
@@ -157,19 +159,30 @@ theme.add("index-grad", jax.grad(lambda x, i: (x[i, 2:5] ** 2).sum()), x, i)
 theme.add("scatter-grad", jax.grad(lambda x, i: (x.at[i].set(2.0) ** 2).sum()), x, i)
 theme.add(
     "scatter_mul-grad",
-    jax.grad(lambda x, i: (x.at[i].multiply(2.0, unique_indices=True) ** 2).sum()), x,
+    jax.grad(lambda x, i: (x.at[i].multiply(2.0, unique_indices=True) ** 2).sum()),
+    x,
     np.int32([0, 2, 4]),
-)  # fmt: skip
+)
 theme.add("index-vmap", jax.vmap(lambda x, i: x[i]), x, integers(0, 7, 5))
-theme.add("index-vmap-vmap", jax.vmap(jax.vmap(lambda x, i: x[i], (0, None)), (None, 0)), x,
-          integers(0, 7, 3, 2))  # fmt: skip
+theme.add(
+    "index-vmap-vmap",
+    jax.vmap(jax.vmap(lambda x, i: x[i], (0, None)), (None, 0)),
+    x,
+    integers(0, 7, 3, 2),
+)
 theme.add("scatter-vmap", jax.vmap(lambda x, i: x.at[i].add(1.0)), x, integers(0, 7, 5))
-theme.add("dynamic_slice-vmap", jax.vmap(lambda x, s: lax.dynamic_slice(x, (s,), (3,))), x,
-          integers(0, 7, 5))  # fmt: skip
+theme.add(
+    "dynamic_slice-vmap",
+    jax.vmap(lambda x, s: lax.dynamic_slice(x, (s,), (3,))),
+    x,
+    integers(0, 7, 5),
+)
 theme.add(
     "dynamic_update_slice-vmap",
-    jax.vmap(lambda x, s: lax.dynamic_update_slice(x, x[:2], (s,))), x, integers(0, 7, 5),
-)  # fmt: skip
+    jax.vmap(lambda x, s: lax.dynamic_update_slice(x, x[:2], (s,))),
+    x,
+    integers(0, 7, 5),
+)
 theme.add("index-i4", lambda x, i: x[i], i4(5, 3), i, runnable=False)
 theme.add("segment_sum", lambda x, i: jax.ops.segment_sum(x, i, 4), f32(11, 2), integers(0, 4, 11))
 theme.add("segment_prod", lambda x, i: jax.ops.segment_prod(x, i, 4), f32(11), integers(0, 4, 11))

@@ -97,38 +97,71 @@ for fp8 in ("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM"):
     theme.add(
         f"dot-{fp8.lower()}",
         lambda x, y, p=fp8: lax.dot(
-            x.astype("float8_e4m3fn"), y.astype("float8_e5m2"),
-            precision=getattr(lax.DotAlgorithmPreset, p), preferred_element_type=F32,
+            x.astype("float8_e4m3fn"),
+            y.astype("float8_e5m2"),
+            precision=getattr(lax.DotAlgorithmPreset, p),
+            preferred_element_type=F32,
         ),
-        f32(3, 5), f32(5, 7), platforms=("cuda",), runnable=False,
-    )  # fmt: skip
-theme.add("dot-preferred", lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32), i8(3, 5),
-          i8(5, 7))  # fmt: skip
-theme.add("dot-mixed", lambda x, y: lax.dot(x, y, preferred_element_type=F32), bf16(3, 5),
-          bf16(5, 7))  # fmt: skip
+        f32(3, 5),
+        f32(5, 7),
+        platforms=("cuda",),
+        runnable=False,
+    )
+theme.add(
+    "dot-preferred",
+    lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32),
+    i8(3, 5),
+    i8(5, 7),
+)
+theme.add(
+    "dot-mixed", lambda x, y: lax.dot(x, y, preferred_element_type=F32), bf16(3, 5), bf16(5, 7)
+)
 
 SIZES = np.int32([2, 0, 3, 2])
 theme.add("ragged_dot", lax.ragged_dot, f32(7, 3), f32(4, 3, 5), SIZES)
-theme.add("ragged_dot-grad", jax.grad(lambda x, y, s: lax.ragged_dot(x, y, s).sum(), (0, 1)),
-          f32(7, 3), f32(4, 3, 5), SIZES)  # fmt: skip
-theme.add("ragged_dot-tpu", lax.ragged_dot, f32(7, 3), f32(4, 3, 5), SIZES, platforms=("tpu",),
-          runnable=False)  # fmt: skip
+theme.add(
+    "ragged_dot-grad",
+    jax.grad(lambda x, y, s: lax.ragged_dot(x, y, s).sum(), (0, 1)),
+    f32(7, 3),
+    f32(4, 3, 5),
+    SIZES,
+)
+theme.add(
+    "ragged_dot-tpu",
+    lax.ragged_dot,
+    f32(7, 3),
+    f32(4, 3, 5),
+    SIZES,
+    platforms=("tpu",),
+    runnable=False,
+)
 theme.add(
     "ragged_dot_general",
     lambda x, y, s: lax.ragged_dot_general(
-        x, y, s, lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), [0], []),
+        x,
+        y,
+        s,
+        lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), [0], []),
     ),
-    f32(7, 3), f32(7, 5), SIZES,
-)  # fmt: skip
+    f32(7, 3),
+    f32(7, 5),
+    SIZES,
+)
 theme.add(
     "scaled_dot",
     lambda x, y, a, b: lax.scaled_dot(
-        x.astype("float8_e4m3fn"), y.astype("float8_e4m3fn"),
-        lhs_scale=a.astype("float8_e8m0fnu"), rhs_scale=b.astype("float8_e8m0fnu"),
+        x.astype("float8_e4m3fn"),
+        y.astype("float8_e4m3fn"),
+        lhs_scale=a.astype("float8_e8m0fnu"),
+        rhs_scale=b.astype("float8_e8m0fnu"),
         preferred_element_type=jnp.bfloat16,
     ),
-    f32(3, 64), f32(64, 5), f32(3, 2), f32(2, 5), runnable=False,
-)  # fmt: skip
+    f32(3, 64),
+    f32(64, 5),
+    f32(3, 2),
+    f32(2, 5),
+    runnable=False,
+)
 
 X, W = f32(2, 3, 7, 5), f32(4, 3, 3, 2)
 NHWC = ("NHWC", "HWIO", "NHWC")
@@ -171,25 +204,40 @@ theme.add(
     f32(4, 7, 5, 3),
     f32(3, 2, 3, 4),
 )
-theme.add("conv-1d", lambda x, w: lax.conv_general_dilated(x, w, (1,), "VALID"), f32(2, 3, 11),
-          f32(5, 3, 3))  # fmt: skip
-theme.add("conv-3d", lambda x, w: lax.conv_general_dilated(x, w, (1, 1, 1), "SAME"),
-          f32(1, 2, 3, 5, 4), f32(3, 2, 2, 1, 3))  # fmt: skip
+theme.add(
+    "conv-1d",
+    lambda x, w: lax.conv_general_dilated(x, w, (1,), "VALID"),
+    f32(2, 3, 11),
+    f32(5, 3, 3),
+)
+theme.add(
+    "conv-3d",
+    lambda x, w: lax.conv_general_dilated(x, w, (1, 1, 1), "SAME"),
+    f32(1, 2, 3, 5, 4),
+    f32(3, 2, 2, 1, 3),
+)
 theme.add("conv-0d", lambda x, w: lax.conv_general_dilated(x, w, (), ()), f32(3, 5), f32(7, 5))
-theme.add("conv-bf16", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), bf16(1, 2, 5, 5),
-          bf16(3, 2, 3, 3))  # fmt: skip
+theme.add(
+    "conv-bf16", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), bf16(1, 2, 5, 5), bf16(3, 2, 3, 3)
+)
 theme.add(
     "conv-i8",
     lambda x, w: lax.conv(x, w, (1, 1), "SAME", preferred_element_type=jnp.int32),
     i8(1, 2, 5, 5),
     i8(3, 2, 3, 3),
 )
-theme.add("conv-complex", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), c64(1, 2, 5, 5),
-          c64(3, 2, 3, 3))  # fmt: skip
-theme.add("conv-empty", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), f32(0, 2, 5, 5),
-          f32(3, 2, 3, 3))  # fmt: skip
-theme.add("conv-vmap", jax.vmap(lambda x, w: lax.conv(x, w, (1, 1), "VALID")), f32(2, 1, 3, 5, 5),
-          f32(2, 4, 3, 3, 3))  # fmt: skip
+theme.add(
+    "conv-complex", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), c64(1, 2, 5, 5), c64(3, 2, 3, 3)
+)
+theme.add(
+    "conv-empty", lambda x, w: lax.conv(x, w, (1, 1), "SAME"), f32(0, 2, 5, 5), f32(3, 2, 3, 3)
+)
+theme.add(
+    "conv-vmap",
+    jax.vmap(lambda x, w: lax.conv(x, w, (1, 1), "VALID")),
+    f32(2, 1, 3, 5, 5),
+    f32(2, 4, 3, 3, 3),
+)
 theme.add(
     "conv_with_general_padding",
     lambda x, w: lax.conv_with_general_padding(x, w, (1, 2), ((1, 0), (0, 1)), (1, 1), (2, 1)),
@@ -200,8 +248,9 @@ for padding in ("SAME", "VALID"):
     theme.add(
         f"conv_transpose-{padding.lower()}",
         lambda x, w, p=padding: lax.conv_transpose(x, w, (2, 3), p, rhs_dilation=(1, 2)),
-        f32(2, 5, 7, 3), f32(3, 2, 3, 4),
-    )  # fmt: skip
+        f32(2, 5, 7, 3),
+        f32(3, 2, 3, 4),
+    )
 theme.add(
     "conv_transpose-kernel",
     lambda x, w: lax.conv_transpose(x, w, (2, 2), "SAME", transpose_kernel=True),
@@ -214,6 +263,18 @@ theme.add(
     f32(2, 3, 4, 5),
     f32(5, 12, 3, 4),
 )
+
+
+@theme.program(X, W)
+def conv_shape_helpers(x, w):
+    """Functions that answer with shapes and permutations, and one convolution that uses them."""
+    numbers = lax.conv_dimension_numbers(x.shape, w.shape, ("NCHW", "OIHW", "NCHW"))
+    lax.conv_general_permutations(("NCHW", "OIHW", "NCHW"))
+    shape = lax.conv_shape_tuple(x.shape, w.shape, (1, 1), ((0, 0), (0, 0)))
+    out = lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=numbers)
+    return out.reshape(shape)
+
+
 theme.add(
     "conv_general_dilated_patches",
     lambda x: lax.conv_general_dilated_patches(x, (2, 3), (1, 2), "SAME"),
@@ -234,7 +295,10 @@ theme.add("fft-grad", jax.grad(lambda x: jnp.abs(lax.fft(x, "RFFT", (8,))).sum()
 
 # jax.lax.linalg: custom calls of LAPACK, which need jaxlib's own handlers to run.
 SQUARE = {"f32": f32(5, 5), "c64": c64(2, 3, 3)}
-SYMMETRIC = {"f32": positive_definite(np.float32, 5, 5), "c64": positive_definite(np.complex64, 3, 3)}
+SYMMETRIC = {
+    "f32": positive_definite(np.float32, 5, 5),
+    "c64": positive_definite(np.complex64, 3, 3),
+}
 GENERAL = {
     "eig": lax.linalg.eig,
     "hessenberg": lax.linalg.hessenberg,
@@ -259,23 +323,46 @@ for table, operands in ((GENERAL, SQUARE), (HERMITIAN, SYMMETRIC)):
     for name, function in table.items():
         for suffix, operand in operands.items():
             theme.add(f"{name}-{suffix}", function, operand, runnable=False)
-theme.add("cholesky-f64", lax.linalg.cholesky, positive_definite(np.float64, 4, 4), x64=True,
-          runnable=False)  # fmt: skip
-theme.add("svd-f64-grad", jax.grad(lambda x: lax.linalg.svd(x, compute_uv=False)[0].sum()),
-          f64(3, 4), x64=True, runnable=False)  # fmt: skip
-theme.add("eigh-grad", jax.grad(lambda x: lax.linalg.eigh(x)[0].sum()), SYMMETRIC["f32"],
-          runnable=False)  # fmt: skip
+theme.add(
+    "cholesky-f64",
+    lax.linalg.cholesky,
+    positive_definite(np.float64, 4, 4),
+    x64=True,
+    runnable=False,
+)
+theme.add(
+    "svd-f64-grad",
+    jax.grad(lambda x: lax.linalg.svd(x, compute_uv=False)[0].sum()),
+    f64(3, 4),
+    x64=True,
+    runnable=False,
+)
+theme.add(
+    "eigh-grad", jax.grad(lambda x: lax.linalg.eigh(x)[0].sum()), SYMMETRIC["f32"], runnable=False
+)
 theme.add("householder_product", lax.linalg.householder_product, f32(5, 3), f32(3), runnable=False)
 theme.add("ormqr", lax.linalg.ormqr, f32(5, 3), f32(3), f32(5, 2), runnable=False)
-theme.add("lu_pivots_to_permutation", lambda p: lax.linalg.lu_pivots_to_permutation(p, 5),
-          np.int32([[2, 1, 4]]))  # fmt: skip
+theme.add(
+    "lu_pivots_to_permutation",
+    lambda p: lax.linalg.lu_pivots_to_permutation(p, 5),
+    np.int32([[2, 1, 4]]),
+)
 theme.add("cholesky_update", lax.linalg.cholesky_update, np.triu(f32(4, 4)), f32(4))
 theme.add(
     "symmetric_product",
-    lambda a, c: lax.linalg.symmetric_product(a, c, alpha=2.0, beta=3.0), f32(4, 3), f32(4, 4),
-)  # fmt: skip
-theme.add("tridiagonal_solve", lax.linalg.tridiagonal_solve, f32(5), 3 + f32(5), f32(5), f32(5, 2),
-          runnable=False)  # fmt: skip
+    lambda a, c: lax.linalg.symmetric_product(a, c, alpha=2.0, beta=3.0),
+    f32(4, 3),
+    f32(4, 4),
+)
+theme.add(
+    "tridiagonal_solve",
+    lax.linalg.tridiagonal_solve,
+    f32(5),
+    3 + f32(5),
+    f32(5),
+    f32(5, 2),
+    runnable=False,
+)
 TRIANGULAR = {
     "left-lower": dict(left_side=True, lower=True),
     "right-upper": dict(left_side=False, lower=False),
@@ -295,8 +382,11 @@ for name, options in TRIANGULAR.items():
 theme.add(
     "triangular_solve-tpu",
     lambda a, b: lax.linalg.triangular_solve(a, b, transpose_a=True, unit_diagonal=True),
-    f32(3, 4, 4), f32(3, 2, 4), platforms=("tpu",), runnable=False,
-)  # fmt: skip
+    f32(3, 4, 4),
+    f32(3, 2, 4),
+    platforms=("tpu",),
+    runnable=False,
+)
 theme.add("cholesky-tpu", lax.linalg.cholesky, f32(4, 4), platforms=("tpu",), runnable=False)
 theme.add("svd-tpu", lax.linalg.svd, f32(5, 3), platforms=("tpu",), runnable=False)
 theme.add("eigh-tpu", lax.linalg.eigh, f32(5, 5), platforms=("tpu",), runnable=False)

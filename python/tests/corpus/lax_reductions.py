@@ -25,9 +25,10 @@ theme.add("reduce_sum-empty", lambda x: lax.reduce_sum(x, (0,)), f32(0, 3))
 for name in "and or xor".split():
     function = getattr(lax, f"reduce_{name}")
     theme.add_over(
-        f"reduce_{name}", lambda x, f=function: f(x, (1,)),
+        f"reduce_{name}",
+        lambda x, f=function: f(x, (1,)),
         *[(kind(3, 5),) for kind in (boolean, i32, u8)],
-    )  # fmt: skip
+    )
 theme.add_over("argmax", lambda x: lax.argmax(x, 1, "int32"), (f32(3, 5),), (i32(3, 5),))
 theme.add_over("argmin", lambda x: lax.argmin(x, 0, "uint8"), (f32(3, 5),), (u8(3, 5),))
 theme.add("argmax-i64", lambda x: lax.argmax(x, 0, np.int64), f64(7), x64=True)
@@ -48,20 +49,30 @@ def reduce_two_operands(values, indices):
 theme.add(
     "reduce-monoid", lambda x: lax.reduce(x, np.float32(1), lambda a, b: a * b, (0,)), f32(3, 5)
 )
-theme.add("reduce-mixed", lambda x: lax.reduce(x, np.float32(0), lambda a, b: a + jnp.sin(b), (1,)),
-          f32(3, 2))  # fmt: skip
+theme.add(
+    "reduce-mixed",
+    lambda x: lax.reduce(x, np.float32(0), lambda a, b: a + jnp.sin(b), (1,)),
+    f32(3, 2),
+)
 
 WINDOWS = {
     "valid": dict(window_dimensions=(2, 3), window_strides=(1, 2), padding="VALID"),
     "same": dict(window_dimensions=(3, 3), window_strides=(2, 1), padding="SAME"),
     "explicit": dict(window_dimensions=(2, 2), window_strides=(1, 1), padding=((1, 0), (2, 1))),
     "dilated": dict(
-        window_dimensions=(2, 2), window_strides=(1, 1), padding="VALID",
-        base_dilation=(2, 1), window_dilation=(1, 3),
+        window_dimensions=(2, 2),
+        window_strides=(1, 1),
+        padding="VALID",
+        base_dilation=(2, 1),
+        window_dilation=(1, 3),
     ),
-}  # fmt: skip
-REDUCERS = {"add": (lax.add, 0.0), "max": (lax.max, -np.inf), "min": (lax.min, np.inf),
-            "mul": (lax.mul, 1.0)}  # fmt: skip
+}
+REDUCERS = {
+    "add": (lax.add, 0.0),
+    "max": (lax.max, -np.inf),
+    "min": (lax.min, np.inf),
+    "mul": (lax.mul, 1.0),
+}
 for window, options in WINDOWS.items():
     for reducer, (function, start) in REDUCERS.items():
         theme.add(
@@ -79,11 +90,16 @@ theme.add_over(
 theme.add(
     "reduce_window-two-operands",
     lambda x, y: lax.reduce_window(
-        (x, y), (np.float32(0), np.int32(0)), lambda a, b: (a[0] + b[0], a[1] * b[1]), (2,), (1,),
+        (x, y),
+        (np.float32(0), np.int32(0)),
+        lambda a, b: (a[0] + b[0], a[1] * b[1]),
+        (2,),
+        (1,),
         "VALID",
     ),
-    f32(7), i32(7),
-)  # fmt: skip
+    f32(7),
+    i32(7),
+)
 
 
 def pool(function, start, padding):
@@ -96,9 +112,7 @@ IMAGE = f32(2, 7, 5, 3)
 theme.add("max_pool-grad", jax.grad(pool(lax.max, -np.inf, "SAME")), IMAGE)
 theme.add("min_pool-grad", jax.grad(pool(lax.min, np.inf, "VALID")), IMAGE)
 theme.add("sum_pool-grad", jax.grad(pool(lax.add, 0.0, "SAME")), IMAGE)
-theme.add(
-    "max_pool-jvp", lambda x: jax.jvp(pool(lax.max, -np.inf, "VALID"), (x,), (x,)), IMAGE
-)
+theme.add("max_pool-jvp", lambda x: jax.jvp(pool(lax.max, -np.inf, "VALID"), (x,), (x,)), IMAGE)
 theme.add("max_pool-hessian", jax.hessian(pool(lax.max, -np.inf, "VALID")), f32(1, 2, 3, 1))
 
 for name in "cumsum cumprod cummax cummin cumlogsumexp".split():
@@ -115,13 +129,15 @@ theme.add("cumsum-complex", lambda x: lax.cumsum(x, 0), c64(7))
 theme.add("cumsum-i64", lambda x: lax.cumsum(x, 0), i64(7), x64=True)
 
 theme.add_over(
-    "sort", lambda x: (lax.sort(x), lax.sort(x, 0)),
+    "sort",
+    lambda x: (lax.sort(x), lax.sort(x, 0)),
     *[(kind(3, 5),) for kind in (f32, bf16, f16, i32, u8, boolean, c64)],
-)  # fmt: skip
+)
 theme.add("sort-unstable", lambda x: lax.sort(x, is_stable=False), f32(3, 7))
 theme.add("sort-many", lambda x, y, z: lax.sort((x, y, z), num_keys=2), i32(11), f32(11), u32(11))
-theme.add("sort-three-keys", lambda x, y, z: lax.sort((x, y, z), num_keys=3), i32(7), f32(7),
-          boolean(7))  # fmt: skip
+theme.add(
+    "sort-three-keys", lambda x, y, z: lax.sort((x, y, z), num_keys=3), i32(7), f32(7), boolean(7)
+)
 theme.add("sort-empty", lax.sort, f32(0))
 theme.add("sort-one", lax.sort, f32(1))
 theme.add("sort-f64", lax.sort, f64(7), x64=True)
@@ -138,11 +154,20 @@ theme.add("approx_max_k", lambda x: lax.approx_max_k(x, 3), f32(5, 64), runnable
 theme.add(
     "approx_min_k",
     lambda x: lax.approx_min_k(
-        x, 3, reduction_dimension=0, recall_target=0.5, reduction_input_size_override=1024,
+        x,
+        3,
+        reduction_dimension=0,
+        recall_target=0.5,
+        reduction_input_size_override=1024,
         aggregate_to_topk=False,
     ),
     f32(64, 2),
     runnable=False,
-)  # fmt: skip
-theme.add("approx_max_k-tpu", lambda x: lax.approx_max_k(x, 3), f32(5, 64), runnable=False,
-          platforms=("tpu",))  # fmt: skip
+)
+theme.add(
+    "approx_max_k-tpu",
+    lambda x: lax.approx_max_k(x, 3),
+    f32(5, 64),
+    runnable=False,
+    platforms=("tpu",),
+)

@@ -69,31 +69,55 @@ theme.add("bitcast-c128", lambda x: lax.bitcast_convert_type(x, "int32"), i64(3)
 START = integers(0, 4, 2)
 over_kinds("dynamic_slice", lambda x: lax.dynamic_slice(x, START, (2, 3)), 5, 7)
 theme.add(
-    "dynamic_slice-scalars", lambda x, i, j: lax.dynamic_slice(x, (i, j), (1, 7)), f32(5, 7),
-    np.int32(9), np.int32(-3),
-)  # fmt: skip
-theme.add(
-    "dynamic_slice-no-negative",
-    lambda x, i: lax.dynamic_slice(x, (i,), (2,), allow_negative_indices=False), f32(5), np.uint8(2),
-)  # fmt: skip
-theme.add("dynamic_slice-i64", lambda x, i: lax.dynamic_slice(x, (i,), (2,)), f64(5), np.int64(2),
-          x64=True)  # fmt: skip
-theme.add("dynamic_slice_in_dim", lambda x, i: lax.dynamic_slice_in_dim(x, i, 3, 1), f32(2, 7),
-          np.int32(5))  # fmt: skip
-theme.add("dynamic_index_in_dim", lambda x, i: lax.dynamic_index_in_dim(x, i, 1, False), f32(2, 7),
-          np.int32(5))  # fmt: skip
-over_kinds(
-    "dynamic_update_slice", lambda x: lax.dynamic_update_slice(x, x[:2, :3], START), 5, 7
+    "dynamic_slice-scalars",
+    lambda x, i, j: lax.dynamic_slice(x, (i, j), (1, 7)),
+    f32(5, 7),
+    np.int32(9),
+    np.int32(-3),
 )
 theme.add(
+    "dynamic_slice-no-negative",
+    lambda x, i: lax.dynamic_slice(x, (i,), (2,), allow_negative_indices=False),
+    f32(5),
+    np.uint8(2),
+)
+theme.add(
+    "dynamic_slice-i64",
+    lambda x, i: lax.dynamic_slice(x, (i,), (2,)),
+    f64(5),
+    np.int64(2),
+    x64=True,
+)
+theme.add(
+    "dynamic_slice_in_dim",
+    lambda x, i: lax.dynamic_slice_in_dim(x, i, 3, 1),
+    f32(2, 7),
+    np.int32(5),
+)
+theme.add(
+    "dynamic_index_in_dim",
+    lambda x, i: lax.dynamic_index_in_dim(x, i, 1, False),
+    f32(2, 7),
+    np.int32(5),
+)
+over_kinds("dynamic_update_slice", lambda x: lax.dynamic_update_slice(x, x[:2, :3], START), 5, 7)
+theme.add(
     "dynamic_update_slice_in_dim",
-    lambda x, y, i: lax.dynamic_update_slice_in_dim(x, y, i, 0), f32(5, 3), f32(2, 3), np.int32(1),
-)  # fmt: skip
+    lambda x, y, i: lax.dynamic_update_slice_in_dim(x, y, i, 0),
+    f32(5, 3),
+    f32(2, 3),
+    np.int32(1),
+)
 theme.add(
     "dynamic_update_index_in_dim",
-    lambda x, y, i: lax.dynamic_update_index_in_dim(x, y, i, 0), f32(5, 3), f32(3), np.int32(1),
-)  # fmt: skip
-theme.add("index_take", lambda x, i: lax.index_take(x, (i, i), (0, 1)), f32(5, 7), integers(0, 4, 3))
+    lambda x, y, i: lax.dynamic_update_index_in_dim(x, y, i, 0),
+    f32(5, 3),
+    f32(3),
+    np.int32(1),
+)
+theme.add(
+    "index_take", lambda x, i: lax.index_take(x, (i, i), (0, 1)), f32(5, 7), integers(0, 4, 3)
+)
 
 
 @theme.program(f32(3, 5))

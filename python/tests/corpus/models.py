@@ -68,9 +68,11 @@ class ScannedTransformer(nn.Module):
         x = nn.Embed(11, 8)(tokens)
         mask = nn.make_causal_mask(tokens)
         layers = nn.scan(
-            lambda block, c, _: (block(c, mask), None), variable_axes={"params": 0},
-            split_rngs={"params": True}, length=3,
-        )  # fmt: skip
+            lambda block, c, _: (block(c, mask), None),
+            variable_axes={"params": 0},
+            split_rngs={"params": True},
+            length=3,
+        )
         x, _ = layers(Block(jnp.float32), x, None)
         return nn.Dense(11)(x)
 
@@ -94,22 +96,27 @@ MODELS = {
 OPTIMIZERS = {
     "mlp": optax.adam(1e-3),
     "cnn": optax.sgd(0.1, momentum=0.9, nesterov=True),
-    "transformer": optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(
-        optax.warmup_cosine_decay_schedule(0.0, 1e-3, 10, 100))),
+    "transformer": optax.chain(
+        optax.clip_by_global_norm(1.0),
+        optax.adamw(optax.warmup_cosine_decay_schedule(0.0, 1e-3, 10, 100)),
+    ),
     "transformer-bf16": optax.adafactor(1e-3),
     "transformer-remat": optax.lion(1e-4),
     "transformer-scanned": optax.MultiSteps(optax.lamb(1e-3), 4),
     "recurrent": optax.rmsprop(1e-3, centered=True),
-}  # fmt: skip
+}
 
 
 def train_step(model, optimizer):
     def step(variables, state, batch, labels, key):
         def loss(params):
             logits, updated = model.apply(
-                {**variables, "params": params}, batch, train=True, rngs={"dropout": key},
+                {**variables, "params": params},
+                batch,
+                train=True,
+                rngs={"dropout": key},
                 mutable=["batch_stats"],
-            )  # fmt: skip
+            )
             losses = optax.softmax_cross_entropy_with_integer_labels(logits, labels)
             return losses.mean(), updated
 
@@ -135,9 +142,15 @@ for name, (model, batch) in MODELS.items():
     logits = jax.eval_shape(model.apply, shapes, batch)
     labels = jax.ShapeDtypeStruct(logits.shape[:-1], np.int32)
     theme.add(
-        f"{name}-train", train_step(model, optimizer), *filled((shapes, state)), batch,
-        filled(labels), KEY, jit=dict(donate_argnums=(0, 1)), runnable=True,
-    )  # fmt: skip
+        f"{name}-train",
+        train_step(model, optimizer),
+        *filled((shapes, state)),
+        batch,
+        filled(labels),
+        KEY,
+        jit=dict(donate_argnums=(0, 1)),
+        runnable=True,
+    )
 
 
 class Perceptron(nnx.Module):

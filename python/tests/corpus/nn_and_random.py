@@ -22,14 +22,17 @@ for name in ACTIVATIONS:
     theme.add(f"nn-{name}-grad", jax.grad(lambda x, f=function: f(x).sum()), f32(3, 5))
 theme.add("nn-gelu-exact", lambda x: nn.gelu(x, approximate=False), f32(3, 5))
 theme.add("nn-glu", nn.glu, f32(3, 6))
-theme.add("nn-one_hot", lambda i: (nn.one_hot(i, 5), nn.one_hot(i, 5, dtype=bool, axis=0)),
-          integers(0, 7, 4))  # fmt: skip
-theme.add("nn-softmax-where", lambda x, m: nn.softmax(x, axis=0, where=m), f32(3, 5),
-          boolean(3, 5))  # fmt: skip
+theme.add(
+    "nn-one_hot",
+    lambda i: (nn.one_hot(i, 5), nn.one_hot(i, 5, dtype=bool, axis=0)),
+    integers(0, 7, 4),
+)
+theme.add("nn-softmax-where", lambda x, m: nn.softmax(x, axis=0, where=m), f32(3, 5), boolean(3, 5))
 Q = f32(2, 7, 3, 4)
 theme.add("nn-attention", nn.dot_product_attention, Q, Q, Q)
-theme.add("nn-attention-causal", lambda q: nn.dot_product_attention(q, q, q, is_causal=True,
-          scale=0.3), Q)  # fmt: skip
+theme.add(
+    "nn-attention-causal", lambda q: nn.dot_product_attention(q, q, q, is_causal=True, scale=0.3), Q
+)
 theme.add(
     "nn-attention-masked",
     jax.grad(lambda q, b, m: nn.dot_product_attention(q, q, q, bias=b, mask=m).sum(), (0, 1)),
@@ -37,8 +40,12 @@ theme.add(
     f32(2, 3, 7, 7),
     boolean(2, 3, 7, 7),
 )
-theme.add("nn-attention-grouped", lambda q, k: nn.dot_product_attention(q, k, k, local_window_size=(
-          2, 1)), f32(2, 7, 6, 4), f32(2, 5, 2, 4))  # fmt: skip
+theme.add(
+    "nn-attention-grouped",
+    lambda q, k: nn.dot_product_attention(q, k, k, local_window_size=(2, 1)),
+    f32(2, 7, 6, 4),
+    f32(2, 5, 2, 4),
+)
 theme.add(
     "nn-attention-lengths",
     lambda q, n: nn.dot_product_attention(q, q, q, query_seq_lengths=n, key_value_seq_lengths=n),
@@ -48,11 +55,18 @@ theme.add(
 theme.add(
     "nn-scaled_matmul",
     lambda a, b, s, t: nn.scaled_matmul(
-        a.astype("float8_e4m3fn"), b.astype("float8_e4m3fn"), s.astype("float8_e8m0fnu"),
+        a.astype("float8_e4m3fn"),
+        b.astype("float8_e4m3fn"),
+        s.astype("float8_e8m0fnu"),
         t.astype("float8_e8m0fnu"),
     ),
-    f32(1, 8, 64), f32(1, 8, 64), f32(1, 8, 2), f32(1, 8, 2), platforms=("cuda",), runnable=False,
-)  # fmt: skip
+    f32(1, 8, 64),
+    f32(1, 8, 64),
+    f32(1, 8, 2),
+    f32(1, 8, 2),
+    platforms=("cuda",),
+    runnable=False,
+)
 
 INITIALIZERS = (
     "glorot_normal glorot_uniform he_normal he_uniform kaiming_normal kaiming_uniform lecun_normal "
@@ -60,18 +74,34 @@ INITIALIZERS = (
 ).split()
 KEY = np.uint32([17, 42])
 for name in INITIALIZERS:
+    initializer = getattr(nn.initializers, name)
     theme.add(
         f"init-{name}",
-        lambda key, make=getattr(nn.initializers, name): make()(key, (5, 3), jnp.float32),
+        lambda key, make=initializer: make()(key, (5, 3), jnp.float32),
         KEY,
         runnable=name != "orthogonal",  # by LAPACK
     )
-theme.add("init-constants", lambda key: [f(key, (2, 3), "float32") for f in (
-          nn.initializers.zeros, nn.initializers.ones, nn.initializers.constant(3))], KEY)  # fmt: skip
-theme.add("init-variance_scaling", lambda key: nn.initializers.variance_scaling(2.0, "fan_avg",
-          "truncated_normal")(key, (3, 3, 2, 4), "bfloat16"), KEY)  # fmt: skip
-theme.add("init-delta_orthogonal", lambda key: nn.initializers.delta_orthogonal()(key, (3, 3, 4, 4),
-          "float32"), KEY, runnable=False)  # fmt: skip
+theme.add(
+    "init-constants",
+    lambda key: [
+        f(key, (2, 3), "float32")
+        for f in (nn.initializers.zeros, nn.initializers.ones, nn.initializers.constant(3))
+    ],
+    KEY,
+)
+theme.add(
+    "init-variance_scaling",
+    lambda key: nn.initializers.variance_scaling(2.0, "fan_avg", "truncated_normal")(
+        key, (3, 3, 2, 4), "bfloat16"
+    ),
+    KEY,
+)
+theme.add(
+    "init-delta_orthogonal",
+    lambda key: nn.initializers.delta_orthogonal()(key, (3, 3, 4, 4), "float32"),
+    KEY,
+    runnable=False,
+)
 
 DISTRIBUTIONS = {
     "ball": lambda k: jax.random.ball(k, 3, shape=(5,)),
@@ -82,7 +112,8 @@ DISTRIBUTIONS = {
     "bits": lambda k: [jax.random.bits(k, (5,), d) for d in ("uint8", "uint16", "uint32")],
     "categorical": lambda k: jax.random.categorical(k, jnp.arange(5.0), shape=(7,)),
     "categorical-no-replacement": lambda k: jax.random.categorical(
-        k, jnp.arange(5.0), shape=(3,), replace=False),
+        k, jnp.arange(5.0), shape=(3,), replace=False
+    ),
     "cauchy": lambda k: jax.random.cauchy(k, (5,)),
     "chisquare": lambda k: jax.random.chisquare(k, 3.0, shape=(5,)),
     "choice": lambda k: jax.random.choice(k, 11, (5,)),
@@ -110,21 +141,24 @@ DISTRIBUTIONS = {
     "pareto": lambda k: jax.random.pareto(k, 2.0, (5,)),
     "permutation": lambda k: jax.random.permutation(k, 11),
     "permutation-rows": lambda k: jax.random.permutation(
-        k, jnp.arange(15).reshape(5, 3), axis=1, independent=True),
+        k, jnp.arange(15).reshape(5, 3), axis=1, independent=True
+    ),
     "poisson": lambda k: jax.random.poisson(k, 5.0, (5,)),
     "rademacher": lambda k: jax.random.rademacher(k, (5,), "float32"),
     "randint": lambda k: [
-        jax.random.randint(k, (5,), -3, 11, d) for d in ("int8", "int32", "uint8")],
+        jax.random.randint(k, (5,), -3, 11, d) for d in ("int8", "int32", "uint8")
+    ],
     "rayleigh": lambda k: jax.random.rayleigh(k, 2.0, (5,)),
     "split": lambda k: jax.random.uniform(jax.random.split(k, 3)[1]),
     "t": lambda k: jax.random.t(k, 3.0, (5,)),
     "triangular": lambda k: jax.random.triangular(k, 0.0, 0.3, 1.0, (5,)),
     "truncated_normal": lambda k: jax.random.truncated_normal(k, -1.0, 2.0, (5,)),
     "uniform": lambda k: [
-        jax.random.uniform(k, (5,), d, -1, 3) for d in ("float32", "float16", "bfloat16")],
+        jax.random.uniform(k, (5,), d, -1, 3) for d in ("float32", "float16", "bfloat16")
+    ],
     "wald": lambda k: jax.random.wald(k, 2.0, (5,)),
     "weibull_min": lambda k: jax.random.weibull_min(k, 2.0, 1.5, (5,)),
-}  # fmt: skip
+}
 for name, function in DISTRIBUTIONS.items():
     theme.add(
         f"random-{name}",
@@ -143,18 +177,41 @@ for name in "normal uniform bits permutation gamma".split():
             # XLA's generator may give other bits in another version of XLA.
             runnable=False,
         )
-theme.add("random-multivariate_normal", lambda k, m, c: jax.random.multivariate_normal(
-          k, m, c, (5,), method="svd"), KEY, f32(3), positive_definite(np.float32, 3, 3),
-          runnable=False)  # fmt: skip
+theme.add(
+    "random-multivariate_normal",
+    lambda k, m, c: jax.random.multivariate_normal(k, m, c, (5,), method="svd"),
+    KEY,
+    f32(3),
+    positive_definite(np.float32, 3, 3),
+    runnable=False,
+)
 theme.add("random-key", lambda seed: jax.random.normal(jax.random.key(seed), (3,)), np.int32(7))
 theme.add("random-PRNGKey", lambda seed: jax.random.PRNGKey(seed), np.int32(7))
-theme.add("random-keys-in-and-out", lambda k: (jax.random.split(k, 3), jax.random.clone(k)),
-          jax.ShapeDtypeStruct((), jax.random.key(0).dtype), runnable=False)  # fmt: skip
-theme.add("random-vmap", jax.vmap(lambda k: jax.random.normal(k, (3,))), np.uint32([[1, 2], [3, 4]]))
-theme.add("random-x64", lambda k: (jax.random.uniform(k, (3,)), jax.random.bits(k, (3,), "uint64"),
-          jax.random.randint(k, (3,), 0, 9)), KEY, x64=True)  # fmt: skip
-theme.add("random-not-partitionable", lambda k: jax.random.normal(k, (5,)), KEY,
-          config={"jax_threefry_partitionable": False})  # fmt: skip
+theme.add(
+    "random-keys-in-and-out",
+    lambda k: (jax.random.split(k, 3), jax.random.clone(k)),
+    jax.ShapeDtypeStruct((), jax.random.key(0).dtype),
+    runnable=False,
+)
+theme.add(
+    "random-vmap", jax.vmap(lambda k: jax.random.normal(k, (3,))), np.uint32([[1, 2], [3, 4]])
+)
+theme.add(
+    "random-x64",
+    lambda k: (
+        jax.random.uniform(k, (3,)),
+        jax.random.bits(k, (3,), "uint64"),
+        jax.random.randint(k, (3,), 0, 9),
+    ),
+    KEY,
+    x64=True,
+)
+theme.add(
+    "random-not-partitionable",
+    lambda k: jax.random.normal(k, (5,)),
+    KEY,
+    config={"jax_threefry_partitionable": False},
+)
 for algorithm in jax.lax.RandomAlgorithm:
     theme.add(
         f"rng_bit_generator-{algorithm.name.lower()}",
@@ -164,5 +221,10 @@ for algorithm in jax.lax.RandomAlgorithm:
         np.uint32([1, 2, 3, 4]),
         runnable=False,
     )
-theme.add("rng_uniform", lambda a, b: jax.lax.rng_uniform(a, b, (3, 5)), np.float32(0),
-          np.float32(2), runnable=False)  # fmt: skip
+theme.add(
+    "rng_uniform",
+    lambda a, b: jax.lax.rng_uniform(a, b, (3, 5)),
+    np.float32(0),
+    np.float32(2),
+    runnable=False,
+)

@@ -57,9 +57,7 @@ BINARY_INTEGER = (
 for name in BINARY_FLOAT:
     theme.add_over(name, getattr(jnp, name), (f32(3, 5), f32(5)), (f16(3), f32(3)))
 for name in BINARY_ANY:
-    theme.add_over(
-        name, getattr(jnp, name), (f32(3, 5), f32(5)), (i32(3), u8(3)), (i8(7), i16(7))
-    )
+    theme.add_over(name, getattr(jnp, name), (f32(3, 5), f32(5)), (i32(3), u8(3)), (i8(7), i16(7)))
 for name in BINARY_INTEGER:
     theme.add_over(name, getattr(jnp, name), (i32(3, 5), i32(5)), (u8(3), u8(3)))
 theme.add("ldexp", jnp.ldexp, f32(5), i32(5))
@@ -78,19 +76,28 @@ for name in REDUCTIONS:
 for name in "nanargmax nanmean nansum nanmax nanmedian".split():
     operand = f32(3, 5)
     operand[0, 2] = np.nan
-    theme.add(f"{name}-nan", lambda x, f=getattr(jnp, name): f(x, axis=1), operand)
-theme.add("sum-where", lambda x, m: jnp.sum(x, axis=0, where=m, initial=2.0), f32(3, 5), boolean(3, 5))
-theme.add("mean-keepdims", lambda x: jnp.mean(x, (0, 2), keepdims=True, dtype="float16"), f32(2, 3, 5))
+    function = getattr(jnp, name)
+    theme.add(f"{name}-nan", lambda x, f=function: f(x, axis=1), operand)
+theme.add(
+    "sum-where", lambda x, m: jnp.sum(x, axis=0, where=m, initial=2.0), f32(3, 5), boolean(3, 5)
+)
+theme.add(
+    "mean-keepdims", lambda x: jnp.mean(x, (0, 2), keepdims=True, dtype="float16"), f32(2, 3, 5)
+)
 theme.add("var-ddof", lambda x: jnp.var(x, ddof=1, axis=0), c64(3, 5))
 theme.add("sum-f64", jnp.sum, f64(3, 5), x64=True)
 for method in "linear lower higher midpoint nearest".split():
-    theme.add(f"quantile-{method}", lambda x, m=method: jnp.quantile(x, 0.3, 1, method=m), f32(3, 7))
+    theme.add(
+        f"quantile-{method}", lambda x, m=method: jnp.quantile(x, 0.3, 1, method=m), f32(3, 7)
+    )
 theme.add("percentile", lambda x: jnp.percentile(x, jnp.array([10, 90]), axis=0), f32(7, 2))
 theme.add("nanquantile", lambda x: jnp.nanquantile(x, 0.5), f32(7, 2))
 theme.add("nanpercentile", lambda x: jnp.nanpercentile(x, 50), f32(7, 2))
-theme.add("minmax", lambda x: jnp.minmax(x) if hasattr(jnp, "minmax") else x, f32(7))
+if hasattr(jnp, "minmax"):
+    theme.add("minmax", jnp.minmax, f32(7))
 for name in "cumprod cumsum nancumprod nancumsum cumulative_sum cumulative_prod".split():
-    theme.add(name, lambda x, f=getattr(jnp, name): f(x, axis=0), f32(5, 2))
+    function = getattr(jnp, name)
+    theme.add(name, lambda x, f=function: f(x, axis=0), f32(5, 2))
 theme.add("cumulative_sum-initial", lambda x: jnp.cumulative_sum(x, include_initial=True), i32(5))
 
 X, Y, V = f32(3, 5), f32(5, 3), f32(7)
@@ -172,6 +179,14 @@ PRODUCTS = {
     "vecmat": lambda x, y, v: jnp.vecmat(v[:3], x),
 }
 SELECTION = {
+    "unique_all": lambda x, y, v: jnp.unique_all((v * 4).astype(int), size=5),
+    "unique_counts": lambda x, y, v: jnp.unique_counts((v * 4).astype(int), size=5),
+    "unique_inverse": lambda x, y, v: jnp.unique_inverse((v * 4).astype(int), size=5),
+    "unique_values": lambda x, y, v: jnp.unique_values((v * 4).astype(int), size=5),
+    "ix_": lambda x, y, v: x[jnp.ix_(np.array([0, 2]), np.array([1, 3]))],
+    "triu_indices": lambda x, y, v: (x[jnp.triu_indices(3)], x[:, :3][jnp.diag_indices(3)]),
+    "isreal": lambda x, y, v: (jnp.isreal(x), jnp.iscomplex(x), jnp.invert(x > 0.5)),
+    "bin_edges": lambda x, y, v: jnp.histogram_bin_edges(v, bins=3),
     "argpartition": lambda x, y, v: jnp.sort(jnp.argpartition(v, 3)[:3]),
     "argsort": lambda x, y, v: jnp.argsort(x, axis=0, descending=True),
     "argwhere": lambda x, y, v: jnp.argwhere(x > 0.5, size=4, fill_value=-1),
@@ -200,11 +215,14 @@ SELECTION = {
     "place": lambda x, y, v: jnp.place(v, v > 0.5, jnp.array([1.0, 2.0]), inplace=False),
     "put": lambda x, y, v: jnp.put(v, jnp.array([1, 3]), 5.0, inplace=False),
     "put_along_axis": lambda x, y, v: jnp.put_along_axis(
-        x, jnp.array([[1], [0], [2]]), 9.0, 1, inplace=False),
+        x, jnp.array([[1], [0], [2]]), 9.0, 1, inplace=False
+    ),
     "ravel_multi_index": lambda x, y, v: jnp.ravel_multi_index(
-        ((v[:3] * 3).astype(int), (v[3:6] * 4).astype(int)), (3, 4), mode="wrap"),
+        ((v[:3] * 3).astype(int), (v[3:6] * 4).astype(int)), (3, 4), mode="wrap"
+    ),
     "searchsorted": lambda x, y, v: [
-        jnp.searchsorted(jnp.sort(v), x, method=m) for m in ("scan", "sort", "compare_all")],
+        jnp.searchsorted(jnp.sort(v), x, method=m) for m in ("scan", "sort", "compare_all")
+    ],
     "select": lambda x, y, v: jnp.select([v < 0.3, v > 0.6], [v, -v], 7.0),
     "setdiff1d": lambda x, y, v: jnp.setdiff1d(v, v[:3], size=4),
     "setxor1d": lambda x, y, v: jnp.setxor1d(v[:4], v[2:], size=6),
@@ -219,7 +237,7 @@ SELECTION = {
     "unravel_index": lambda x, y, v: jnp.unravel_index((v * 15).astype(int), (3, 5)),
     "where": lambda x, y, v: jnp.where(x > 0.5, x, 0),
     "where-size": lambda x, y, v: jnp.where(v > 0.5, size=3),
-}  # fmt: skip
+}
 MAKERS = {
     "arange": lambda x, y, v: jnp.arange(2, 11, 3) + v[:3],
     "eye": lambda x, y, v: jnp.eye(3, 5, 1) + x,
@@ -228,25 +246,39 @@ MAKERS = {
     "linspace": lambda x, y, v: jnp.linspace(v[0], v[1], 5, endpoint=False),
     "logspace": lambda x, y, v: jnp.logspace(0, 2, 7) * v,
     "windows": lambda x, y, v: [
-        jnp.bartlett(7), jnp.blackman(7), jnp.hamming(7), jnp.hanning(7), jnp.kaiser(7, 2.0)],
+        jnp.bartlett(7),
+        jnp.blackman(7),
+        jnp.hamming(7),
+        jnp.hanning(7),
+        jnp.kaiser(7, 2.0),
+    ],
     "indices": lambda x, y, v: jnp.indices((2, 3)),
     "ones_zeros": lambda x, y, v: (jnp.ones((2, 0)), jnp.zeros_like(x), jnp.ones_like(v, int)),
     "polynomials": lambda x, y, v: (
-        jnp.polyval(v, x), jnp.polyadd(v, v[:3]), jnp.polysub(v, v[:2]), jnp.polymul(v, v[:3]),
-        jnp.polyder(v), jnp.polyint(v), jnp.poly(v[:3])),
+        jnp.polyval(v, x),
+        jnp.polyadd(v, v[:3]),
+        jnp.polysub(v, v[:2]),
+        jnp.polymul(v, v[:3]),
+        jnp.polyder(v),
+        jnp.polyint(v),
+        jnp.poly(v[:3]),
+    ),
     "polydiv": lambda x, y, v: jnp.polydiv(v, v[:3]),
     "mgrid": lambda x, y, v: jnp.mgrid[0:2, 0:3] * v[0],
     "c_r_": lambda x, y, v: (jnp.r_[v, 1.0], jnp.c_[v, v]),
     "frompyfunc": lambda x, y, v: jnp.frompyfunc(lambda a, b: a * b + 1, 2, 1)(v, v),
     "ufunc-methods": lambda x, y, v: (
-        jnp.add.reduce(v), jnp.multiply.accumulate(v), jnp.add.outer(v, v)),
+        jnp.add.reduce(v),
+        jnp.multiply.accumulate(v),
+        jnp.add.outer(v, v),
+    ),
     "vectorize": lambda x, y, v: jnp.vectorize(jnp.dot, signature="(n),(n)->()")(x, v[:5]),
     "apply_along_axis": lambda x, y, v: jnp.apply_along_axis(jnp.sort, 0, x),
     "apply_over_axes": lambda x, y, v: jnp.apply_over_axes(jnp.sum, x, [0, 1]),
     "fromfunction": lambda x, y, v: jnp.fromfunction(lambda i, j: i * 5 + j, (3, 5)) + x,
     "astype": lambda x, y, v: [x.astype(d) for d in ("int8", "uint32", "float16", "bool")],
     "view": lambda x, y, v: x.view("int32"),
-}  # fmt: skip
+}
 for table in (SHAPES, PRODUCTS, SELECTION, MAKERS):
     for name, function in table.items():
         theme.add(f"api-{name}", function, X, Y, V)
@@ -271,6 +303,10 @@ LINALG = {
     "qr": lambda s, p: jnp.linalg.qr(s, "complete"),
     "slogdet": lambda s, p: jnp.linalg.slogdet(s),
     "solve": lambda s, p: jnp.linalg.solve(s, p),
+    "polyfit": lambda s, p: jnp.polyfit(s[0], p[0], 2),
+    "roots": lambda s, p: jnp.roots(s[0], strip_zeros=False),
+    "svdvals": lambda s, p: jnp.linalg.svdvals(s),
+    "matrix_norm": lambda s, p: jnp.linalg.matrix_norm(s, ord="nuc"),
     "svd": lambda s, p: jnp.linalg.svd(s, full_matrices=False),
     "tensorinv": lambda s, p: jnp.linalg.tensorinv(s.reshape(2, 2, 4), ind=2),
     "tensorsolve": lambda s, p: jnp.linalg.tensorsolve(s.reshape(2, 2, 4), p[:2, :2]),
@@ -280,7 +316,9 @@ IN_PLAIN_OPS = {"matrix_power", "multi_dot", "norm", "vector_norm"}
 for name, function in LINALG.items():
     theme.add(f"linalg-{name}", function, S, P, runnable=name in IN_PLAIN_OPS)
 
-for name in "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn".split():
+for (
+    name
+) in "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn".split():
     operand = f32(3, 8) if name in ("ihfft", "rfft", "rfft2", "rfftn") else c64(3, 8)
     theme.add(f"fft-{name}", getattr(jnp.fft, name), operand)
 theme.add("fft-shift", lambda x: (jnp.fft.fftshift(x), jnp.fft.ifftshift(x)), f32(7))
@@ -291,8 +329,16 @@ theme.add("uint-arithmetic", lambda x: (x - 7) // 3 % 5, u32(11))
 theme.add("bit-tricks", lambda x: (x << 3) ^ (x >> 1) | ~x, u32(11))
 theme.add("weak-types", lambda x, i: (x * 2, i * 2, x + 1j, i / 2, -i), f32(3), i32(3))
 theme.add("python-scalars", lambda a, b, c, d: a * b + c + d, 2, 3.5, True, 1j)
-theme.add("image-resize", lambda x: [jax.image.resize(x, (5, 7), m) for m in ("nearest", "linear",
-          "cubic", "lanczos3")], f32(3, 4))  # fmt: skip
-theme.add("image-scale", lambda x: jax.image.scale_and_translate(x, (5, 5), (0, 1), jnp.array([1.5,
-          0.7]), jnp.array([0.1, 0.2]), "linear"), f32(3, 4))  # fmt: skip
+theme.add(
+    "image-resize",
+    lambda x: [jax.image.resize(x, (5, 7), m) for m in ("nearest", "linear", "cubic", "lanczos3")],
+    f32(3, 4),
+)
+theme.add(
+    "image-scale",
+    lambda x: jax.image.scale_and_translate(
+        x, (5, 5), (0, 1), jnp.array([1.5, 0.7]), jnp.array([0.1, 0.2]), "linear"
+    ),
+    f32(3, 4),
+)
 theme.add("take-large", lambda x, i: x[i], f32(101, 3), integers(0, 101, 17))

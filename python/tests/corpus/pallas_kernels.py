@@ -54,10 +54,10 @@ def matmul(x, y, block, **options):
         matmul_kernel,
         grid=(m // bm, n // bn, k // bk),
         in_specs=[
-            pl.BlockSpec((bm, bk), lambda i, j, l: (i, l)),
-            pl.BlockSpec((bk, bn), lambda i, j, l: (l, j)),
+            pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)),
+            pl.BlockSpec((bk, bn), lambda i, j, k: (k, j)),
         ],
-        out_specs=pl.BlockSpec((bm, bn), lambda i, j, l: (i, j)),
+        out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
         out_shape=jax.ShapeDtypeStruct((m, n), jnp.float32),
         **options,
     )(x, y)
@@ -69,45 +69,90 @@ def rows(kernel, block, **options):
     def call(x):
         specification = pl.BlockSpec((block, x.shape[1]), lambda i: (i, 0))
         return pl.pallas_call(
-            kernel, grid=(x.shape[0] // block,), in_specs=[specification], out_specs=specification,
-            out_shape=like(x), **options,
-        )(x)  # fmt: skip
+            kernel,
+            grid=(x.shape[0] // block,),
+            in_specs=[specification],
+            out_specs=specification,
+            out_shape=like(x),
+            **options,
+        )(x)
 
     return call
 
 
 INTERPRET = dict(interpret=True)
-theme.add("interpret-add", lambda x, y: pl.pallas_call(add_kernel, out_shape=like(x), **INTERPRET)(
-          x, y), f32(8, 128), f32(8, 128), runnable=True)  # fmt: skip
+theme.add(
+    "interpret-add",
+    lambda x, y: pl.pallas_call(add_kernel, out_shape=like(x), **INTERPRET)(x, y),
+    f32(8, 128),
+    f32(8, 128),
+    runnable=True,
+)
 theme.add("interpret-grid", rows(scale_kernel, 8, **INTERPRET), f32(32, 128), runnable=True)
 theme.add("interpret-softmax", rows(softmax_kernel, 8, **INTERPRET), f32(16, 128), runnable=True)
 theme.add("interpret-loop", rows(loop_kernel, 8, **INTERPRET), f32(16, 128), runnable=True)
-theme.add("interpret-matmul", lambda x, y: matmul(x, y, (8, 8, 8), **INTERPRET), f32(16, 16),
-          f32(16, 16), runnable=True)  # fmt: skip
-theme.add("interpret-vmap", jax.vmap(rows(scale_kernel, 8, **INTERPRET)), f32(3, 16, 128),
-          runnable=True)  # fmt: skip
-theme.add("interpret-alias", lambda x: pl.pallas_call(scale_kernel, grid=(1,), out_shape=like(x),
-          input_output_aliases={0: 0}, **INTERPRET)(x), f32(8, 128), runnable=True)  # fmt: skip
-theme.add("interpret-tpu", lambda x: pl.pallas_call(scale_kernel, grid=(1,), out_shape=like(x),
-          interpret=pltpu.InterpretParams())(x), f32(8, 128))  # fmt: skip
+theme.add(
+    "interpret-matmul",
+    lambda x, y: matmul(x, y, (8, 8, 8), **INTERPRET),
+    f32(16, 16),
+    f32(16, 16),
+    runnable=True,
+)
+theme.add(
+    "interpret-vmap", jax.vmap(rows(scale_kernel, 8, **INTERPRET)), f32(3, 16, 128), runnable=True
+)
+theme.add(
+    "interpret-alias",
+    lambda x: pl.pallas_call(
+        scale_kernel, grid=(1,), out_shape=like(x), input_output_aliases={0: 0}, **INTERPRET
+    )(x),
+    f32(8, 128),
+    runnable=True,
+)
+theme.add(
+    "interpret-tpu",
+    lambda x: pl.pallas_call(
+        scale_kernel, grid=(1,), out_shape=like(x), interpret=pltpu.InterpretParams()
+    )(x),
+    f32(8, 128),
+)
 
 ON_TPU = dict(platforms=("tpu",))
-theme.add("tpu-add", lambda x, y: pl.pallas_call(add_kernel, out_shape=like(x))(x, y), f32(8, 128),
-          f32(8, 128), **ON_TPU)  # fmt: skip
+theme.add(
+    "tpu-add",
+    lambda x, y: pl.pallas_call(add_kernel, out_shape=like(x))(x, y),
+    f32(8, 128),
+    f32(8, 128),
+    **ON_TPU,
+)
 theme.add("tpu-grid", rows(scale_kernel, 8), f32(32, 128), **ON_TPU)
 theme.add("tpu-softmax", rows(softmax_kernel, 8), f32(16, 128), **ON_TPU)
 theme.add("tpu-loop", rows(loop_kernel, 8), f32(16, 128), **ON_TPU)
 theme.add("tpu-integers", rows(scale_kernel, 8), i32(16, 128), **ON_TPU)
-theme.add("tpu-matmul", lambda x, y: matmul(x, y, (128, 128, 128)), f32(256, 256), f32(256, 256),
-          **ON_TPU)  # fmt: skip
-theme.add("tpu-parameters", functools.partial(
-    matmul, block=(128, 128, 128), name='kernel "é"',
-    compiler_params=pltpu.CompilerParams(
-        dimension_semantics=("parallel", "parallel", "arbitrary"), vmem_limit_bytes=1 << 20),
-    cost_estimate=pl.CostEstimate(flops=7, bytes_accessed=9, transcendentals=3),
-), f32(256, 128), f32(128, 256), **ON_TPU)  # fmt: skip
-theme.add("tpu-grad-of-loop", lambda x: jax.lax.scan(lambda c, _: (rows(scale_kernel, 8)(c), None), x,
-          length=3)[0], f32(16, 128), **ON_TPU)  # fmt: skip
+theme.add(
+    "tpu-matmul", lambda x, y: matmul(x, y, (128, 128, 128)), f32(256, 256), f32(256, 256), **ON_TPU
+)
+theme.add(
+    "tpu-parameters",
+    functools.partial(
+        matmul,
+        block=(128, 128, 128),
+        name='kernel "é"',
+        compiler_params=pltpu.CompilerParams(
+            dimension_semantics=("parallel", "parallel", "arbitrary"), vmem_limit_bytes=1 << 20
+        ),
+        cost_estimate=pl.CostEstimate(flops=7, bytes_accessed=9, transcendentals=3),
+    ),
+    f32(256, 128),
+    f32(128, 256),
+    **ON_TPU,
+)
+theme.add(
+    "tpu-grad-of-loop",
+    lambda x: jax.lax.scan(lambda c, _: (rows(scale_kernel, 8)(c), None), x, length=3)[0],
+    f32(16, 128),
+    **ON_TPU,
+)
 theme.add("tpu-exported", rows(scale_kernel, 8), f32(16, 128), export=True, **ON_TPU)
 
 
@@ -116,10 +161,17 @@ def scratch_kernel(x, out, accumulator, semaphore):
     pltpu.async_copy(accumulator, out, semaphore).wait()
 
 
-theme.add("tpu-scratch", lambda x: pl.pallas_call(
-    scratch_kernel, out_shape=like(x), out_specs=pl.BlockSpec(memory_space=pl.ANY),
-    scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA],
-)(x), f32(8, 128), **ON_TPU)  # fmt: skip
+theme.add(
+    "tpu-scratch",
+    lambda x: pl.pallas_call(
+        scratch_kernel,
+        out_shape=like(x),
+        out_specs=pl.BlockSpec(memory_space=pl.ANY),
+        scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA],
+    )(x),
+    f32(8, 128),
+    **ON_TPU,
+)
 
 TRITON = dict(compiler_params=plgpu.CompilerParams(num_warps=2, num_stages=1))
 
@@ -134,10 +186,20 @@ def gpu_at_hand() -> Iterator[None]:
 
 
 ON_GPU = dict(platforms=("cuda",), context=gpu_at_hand)
-theme.add("cuda-add", lambda x, y: pl.pallas_call(add_kernel, out_shape=like(x), **TRITON)(x, y),
-          f32(8, 128), f32(8, 128), **ON_GPU)  # fmt: skip
+theme.add(
+    "cuda-add",
+    lambda x, y: pl.pallas_call(add_kernel, out_shape=like(x), **TRITON)(x, y),
+    f32(8, 128),
+    f32(8, 128),
+    **ON_GPU,
+)
 theme.add("cuda-grid", rows(scale_kernel, 8, **TRITON), f32(32, 128), **ON_GPU)
 theme.add("cuda-softmax", rows(softmax_kernel, 8, **TRITON), f32(16, 128), **ON_GPU)
 theme.add("cuda-loop", rows(loop_kernel, 8, **TRITON), f32(16, 128), **ON_GPU)
-theme.add("cuda-matmul", lambda x, y: matmul(x, y, (32, 32, 32), **TRITON), f32(64, 64), f32(64, 64),
-          **ON_GPU)  # fmt: skip
+theme.add(
+    "cuda-matmul",
+    lambda x, y: matmul(x, y, (32, 32, 32), **TRITON),
+    f32(64, 64),
+    f32(64, 64),
+    **ON_GPU,
+)

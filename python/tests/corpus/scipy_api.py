@@ -42,17 +42,21 @@ SPECIAL = {
     "multigammaln": lambda x: special.multigammaln(x + 3, 2),
     "polygamma": lambda x: special.polygamma(2, x),
     "softmax": special.softmax,
-    "sph_harm_y": lambda x: special.sph_harm_y(jnp.array([2, 3]), jnp.array([1, 2]), x[:2], x[:2],
-                                               n_max=4),
-}  # fmt: skip
+    "sph_harm_y": lambda x: special.sph_harm_y(
+        jnp.array([2, 3]), jnp.array([1, 2]), x[:2], x[:2], n_max=4
+    ),
+}
 for name, function in SPECIAL.items():
     theme.add(f"special-{name}", function, f32(5))
 theme.add("special-gammaln-f64", special.gammaln, f64(5), x64=True)
 theme.add("special-erfinv-f64", special.erfinv, f64(5), x64=True)
-theme.add("special-grad", jax.grad(lambda x: (special.gammainc(2.0, x) + special.ndtri(x)).sum()),
-          f32(5))  # fmt: skip
+theme.add(
+    "special-grad", jax.grad(lambda x: (special.gammainc(2.0, x) + special.ndtri(x)).sum()), f32(5)
+)
 if hasattr(special, "comb"):
-    theme.add("special-comb", lambda n, k: special.comb(n, k), i32(5) + 3.0, np.float32([0, 1, 2, 3, 1]))
+    theme.add(
+        "special-comb", lambda n, k: special.comb(n, k), 3 + 5 * f32(5), np.float32([0, 1, 2, 3, 1])
+    )
 
 # Distributions: the names of their functions, then what each is given besides x.
 CONTINUOUS = "logpdf pdf cdf logcdf sf logsf ppf isf".split()
@@ -93,14 +97,26 @@ for name, (functions, parameters) in DISTRIBUTIONS.items():
         f"stats-{name}", all_functions, f32(5) if functions is CONTINUOUS else integers(0, 2, 5)
     )
 theme.add("stats-dirichlet", stats.dirichlet.logpdf, np.float32([0.2, 0.3, 0.5]), 1 + f32(3))
-theme.add("stats-multinomial", stats.multinomial.logpmf, np.int32([1, 2, 4]), 7, np.float32(
-          [0.2, 0.3, 0.5]))  # fmt: skip
 theme.add(
-    "stats-multivariate_normal", stats.multivariate_normal.logpdf, f32(5, 3), f32(3),
-    positive_definite(np.float32, 3, 3), runnable=False,
-)  # fmt: skip
-theme.add("stats-rankdata", lambda x: [stats.rankdata(x, m) for m in ("average", "min", "ordinal")],
-          f32(7))  # fmt: skip
+    "stats-multinomial",
+    stats.multinomial.logpmf,
+    np.int32([1, 2, 4]),
+    7,
+    np.float32([0.2, 0.3, 0.5]),
+)
+theme.add(
+    "stats-multivariate_normal",
+    stats.multivariate_normal.logpdf,
+    f32(5, 3),
+    f32(3),
+    positive_definite(np.float32, 3, 3),
+    runnable=False,
+)
+theme.add(
+    "stats-rankdata",
+    lambda x: [stats.rankdata(x, m) for m in ("average", "min", "ordinal")],
+    f32(7),
+)
 theme.add("stats-mode", stats.mode, i32(3, 7))
 theme.add("stats-sem", stats.sem, f32(3, 7))
 theme.add("stats-kde", lambda x, y: stats.gaussian_kde(x)(y), f32(2, 7), f32(2, 3), runnable=False)
@@ -113,8 +129,7 @@ LINALG = {
     "det": lambda s, p: jsp.linalg.det(s),
     "dft": lambda s, p: jsp.linalg.dft(4, scale="sqrtn") @ s,
     "eigh": lambda s, p: jsp.linalg.eigh(p, eigvals_only=True),
-    "eigh_tridiagonal": lambda s, p: jsp.linalg.eigh_tridiagonal(
-        s[0], p[0, :3], eigvals_only=True),
+    "eigh_tridiagonal": lambda s, p: jsp.linalg.eigh_tridiagonal(s[0], p[0, :3], eigvals_only=True),
     "expm": lambda s, p: jsp.linalg.expm(s),
     "expm_frechet": lambda s, p: jsp.linalg.expm_frechet(s, p),
     "funm": lambda s, p: jsp.linalg.funm(s, jnp.sin),
@@ -132,10 +147,21 @@ LINALG = {
     "sqrtm": lambda s, p: jsp.linalg.sqrtm(p),
     "svd": lambda s, p: jsp.linalg.svd(s, compute_uv=False),
     "toeplitz": lambda s, p: jsp.linalg.toeplitz(s[0], p[0]),
-}  # fmt: skip
+}
+LINALG["qr_multiply"] = lambda s, p: jsp.linalg.qr_multiply(s, p)
+LINALG["rsf2csf"] = lambda s, p: jsp.linalg.rsf2csf(s, p)
 IN_PLAIN_OPS = {"block_diag", "dft", "hilbert", "toeplitz"}
 for name, function in LINALG.items():
     theme.add(f"linalg-{name}", function, S, P, runnable=name in IN_PLAIN_OPS)
+
+SPECIAL_MATRICES = "circulant companion fiedler fiedler_companion hankel".split()
+for name in SPECIAL_MATRICES:
+    theme.add(f"linalg-{name}", getattr(jsp.linalg, name), 1 + f32(5))
+theme.add("linalg-leslie", jsp.linalg.leslie, f32(4), f32(3))
+theme.add("linalg-convolution_matrix", lambda x: jsp.linalg.convolution_matrix(x, 4, "same"), f32(3))
+for name in "hadamard helmert invhilbert invpascal pascal".split():
+    function = getattr(jsp.linalg, name)
+    theme.add(f"linalg-{name}", lambda x, f=function: f(4) * x, f32(1))
 
 SIGNAL = {
     "convolve": lambda x: jsp.signal.convolve(x, x[:5], mode="same"),
@@ -143,7 +169,8 @@ SIGNAL = {
     "convolve2d": lambda x: jsp.signal.convolve2d(x.reshape(8, 8), x[:9].reshape(3, 3)),
     "correlate": lambda x: jsp.signal.correlate(x, x[:5]),
     "correlate2d": lambda x: jsp.signal.correlate2d(
-        x.reshape(8, 8), x[:9].reshape(3, 3), mode="valid"),
+        x.reshape(8, 8), x[:9].reshape(3, 3), mode="valid"
+    ),
     "csd": lambda x: jsp.signal.csd(x, x[::-1], nperseg=16),
     "detrend": lambda x: jsp.signal.detrend(x, type="constant"),
     "detrend-linear": lambda x: jsp.signal.detrend(x),
@@ -155,7 +182,7 @@ SIGNAL = {
     "dctn": lambda x: jsp.fft.dctn(x.reshape(8, 8)),
     "idct": lambda x: jsp.fft.idct(x),
     "idctn": lambda x: jsp.fft.idctn(x.reshape(8, 8)),
-}  # fmt: skip
+}
 for name, function in SIGNAL.items():
     theme.add(f"signal-{name}", function, f32(64), runnable=name != "detrend-linear")
 
@@ -168,8 +195,10 @@ for mode in "constant nearest wrap mirror reflect".split():
     )
 theme.add(
     "ndimage-map_coordinates-nearest-neighbour",
-    lambda x, c: jsp.ndimage.map_coordinates(x, c, order=0), f32(5, 7), 8 * f32(2, 3),
-)  # fmt: skip
+    lambda x, c: jsp.ndimage.map_coordinates(x, c, order=0),
+    f32(5, 7),
+    8 * f32(2, 3),
+)
 for method in "linear nearest".split():
     theme.add(
         f"interpolate-{method}",
@@ -181,23 +210,30 @@ for method in "linear nearest".split():
     )
 theme.add("cluster-vq", jsp.cluster.vq.vq, f32(11, 3), f32(4, 3))
 theme.add("integrate-trapezoid", jsp.integrate.trapezoid, f32(7), np.sort(f32(7)))
-theme.add("spatial-rotation", lambda q, x: jsp.spatial.transform.Rotation.from_quat(q).apply(x),
-          f32(4), f32(3))  # fmt: skip
+theme.add(
+    "spatial-rotation",
+    lambda q, x: jsp.spatial.transform.Rotation.from_quat(q).apply(x),
+    f32(4),
+    f32(3),
+)
 theme.add(
     "spatial-slerp",
     lambda q, t: jsp.spatial.transform.Slerp.init(
-        jnp.arange(2.0), jsp.spatial.transform.Rotation.from_quat(q))(t).as_quat(),
-    f32(2, 4), f32(3),
-)  # fmt: skip
+        jnp.arange(2.0), jsp.spatial.transform.Rotation.from_quat(q)
+    )(t).as_quat(),
+    f32(2, 4),
+    f32(3),
+)
 theme.add(
     "optimize-minimize",
     lambda x: jsp.optimize.minimize(lambda v: ((v - 1) ** 2).sum(), x, method="BFGS").x,
     f32(3),
 )
 for name in "cg gmres bicgstab".split():
+    solver = getattr(jsp.sparse.linalg, name)
     theme.add(
         f"sparse-{name}",
-        lambda a, b, f=getattr(jsp.sparse.linalg, name): f(lambda v: a @ v, b, maxiter=3)[0],
+        lambda a, b, f=solver: f(lambda v: a @ v, b, maxiter=3)[0],
         P,
         f32(4),
         runnable=name != "gmres",

@@ -1,4 +1,4 @@
-"""What JAX's transformations make: derivatives of many kinds, batching, remat, donation, nesting."""
+"""What JAX's transformations make: derivatives, batching, remat, donation, nesting."""
 
 from __future__ import annotations
 
@@ -37,13 +37,20 @@ theme.add("grad-f64", jax.grad(lambda x: jnp.sin(x).prod()), f64(3), x64=True)
 theme.add("grad-bf16", jax.grad(lambda x: jnp.sin(x).sum()), bf16(3))
 theme.add("grad-holomorphic", jax.grad(lambda z: jnp.sin(z).sum(), holomorphic=True), c64(3))
 theme.add("grad-aux", jax.grad(lambda x: (net(x), {"twice": 2 * x}), has_aux=True), X)
-theme.add("vmap-axes", jax.vmap(lambda x, y: x * y, in_axes=(0, 1), out_axes=1), f32(3, 5), f32(5, 3))
+theme.add(
+    "vmap-axes", jax.vmap(lambda x, y: x * y, in_axes=(0, 1), out_axes=1), f32(3, 5), f32(5, 3)
+)
 theme.add("vmap-none", jax.vmap(jnp.dot, in_axes=(None, 0)), f32(2, 3), f32(5, 3))
 theme.add("vmap-collective", jax.vmap(lambda x: x - lax.pmean(x, "i"), axis_name="i"), f32(5, 3))
 theme.add("vmap-axis_index", jax.vmap(lambda x: x * lax.axis_index("i"), axis_name="i"), f32(5, 3))
 theme.add("vmap-all_gather", jax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i"), f32(3, 2))
-theme.add("grad-of-linear-solve", jax.grad(lambda a, b: jnp.linalg.solve(a, b).sum()),
-          f32(3, 3) + 2 * np.eye(3, dtype="float32"), f32(3), runnable=False)  # fmt: skip
+theme.add(
+    "grad-of-linear-solve",
+    jax.grad(lambda a, b: jnp.linalg.solve(a, b).sum()),
+    f32(3, 3) + 2 * np.eye(3, dtype="float32"),
+    f32(3),
+    runnable=False,
+)
 
 
 @jax.custom_vjp
@@ -58,8 +65,13 @@ clipped.defvjp(
 theme.add("custom_vjp", lambda x: clipped(x, 0.5), X)
 theme.add("custom_vjp-grad", jax.grad(lambda x: clipped(x, 0.5).sum()), X)
 theme.add("custom_vjp-vmap", jax.vmap(jax.grad(lambda x: clipped(x, 0.5).sum())), f32(5, 3))
-theme.add("custom_vjp-scan", jax.grad(lambda x: lax.scan(lambda c, y: (clipped(c + y, 0.5), c), x,
-          jnp.ones((4, 3)))[0].sum()), X)  # fmt: skip
+theme.add(
+    "custom_vjp-scan",
+    jax.grad(
+        lambda x: lax.scan(lambda c, y: (clipped(c + y, 0.5), c), x, jnp.ones((4, 3)))[0].sum()
+    ),
+    X,
+)
 
 
 @jax.custom_jvp
@@ -103,10 +115,12 @@ POLICIES = {
     "everything": jax.checkpoint_policies.everything_saveable,
     "names": jax.checkpoint_policies.save_only_these_names("hidden"),
     "offload": jax.checkpoint_policies.save_and_offload_only_these_names(
-        names_which_can_be_saved=[], names_which_can_be_offloaded=["hidden"],
-        offload_src="device", offload_dst="pinned_host",
+        names_which_can_be_saved=[],
+        names_which_can_be_offloaded=["hidden"],
+        offload_src="device",
+        offload_dst="pinned_host",
     ),
-}  # fmt: skip
+}
 for name, policy in POLICIES.items():
     remat = jax.checkpoint(block, policy=policy)
     theme.add(
@@ -116,34 +130,85 @@ for name, policy in POLICIES.items():
         f32(5, 3),
         runnable=name != "offload",
     )
-theme.add("remat-scan", jax.grad(lambda w, x: lax.scan(
-          jax.checkpoint(lambda c, _: (block(w, c), None), prevent_cse=False), x, length=4)[0].sum()),
-          f32(3, 3), f32(5, 3))  # fmt: skip
+theme.add(
+    "remat-scan",
+    jax.grad(
+        lambda w, x: lax.scan(
+            jax.checkpoint(lambda c, _: (block(w, c), None), prevent_cse=False), x, length=4
+        )[0].sum()
+    ),
+    f32(3, 3),
+    f32(5, 3),
+)
 
-theme.add("donate", lambda x, y: (x + 1, y * 2), f32(5), f32(5), jit=dict(donate_argnums=(0,)),
-          runnable=False)  # fmt: skip
-theme.add("donate-tree", lambda t: jax.tree.map(lambda v: v + 1, t), {"a": X, "b": (i32(2), X)},
-          jit=dict(donate_argnums=0), runnable=False)  # fmt: skip
-theme.add("donate-unused", lambda x, y: y.sum(), f32(5), f32(7), jit=dict(donate_argnums=(0, 1)),
-          runnable=False)  # fmt: skip
-theme.add("static", lambda x, n, name: x**n if name == "power" else x, X, 3, "power",
-          jit=dict(static_argnums=(1, 2)), runnable=False)  # fmt: skip
+theme.add(
+    "donate",
+    lambda x, y: (x + 1, y * 2),
+    f32(5),
+    f32(5),
+    jit=dict(donate_argnums=(0,)),
+    runnable=False,
+)
+theme.add(
+    "donate-tree",
+    lambda t: jax.tree.map(lambda v: v + 1, t),
+    {"a": X, "b": (i32(2), X)},
+    jit=dict(donate_argnums=0),
+    runnable=False,
+)
+theme.add(
+    "donate-unused",
+    lambda x, y: y.sum(),
+    f32(5),
+    f32(7),
+    jit=dict(donate_argnums=(0, 1)),
+    runnable=False,
+)
+theme.add(
+    "static",
+    lambda x, n, name: x**n if name == "power" else x,
+    X,
+    3,
+    "power",
+    jit=dict(static_argnums=(1, 2)),
+    runnable=False,
+)
 theme.add("keep_unused", lambda x, y, z: y, X, f32(2), i32(1), jit=dict(keep_unused=True))
 theme.add("inline", jax.jit(lambda x: jax.jit(jnp.sin, inline=True)(x) + 1), X)
-theme.add("nested-jit", lambda x: jax.jit(lambda y: jax.jit(jnp.sin)(y) + jax.jit(jnp.sin)(y * 2))(x),
-          X)  # fmt: skip
+theme.add(
+    "nested-jit", lambda x: jax.jit(lambda y: jax.jit(jnp.sin)(y) + jax.jit(jnp.sin)(y * 2))(x), X
+)
 theme.add("constant-result", lambda x: (1.0, np.arange(3), x), X)
 theme.add("no-result", lambda x: None, X)
 theme.add("no-argument", lambda: jnp.arange(5) ** 2)
 theme.add("same-result-twice", lambda x: (x, x, jnp.sin(x)), X)
 theme.add("many-arguments", lambda *xs: sum(xs), *[f32(2) * k for k in range(40)])
-theme.add("deep-expression", lambda x: functools.reduce(lambda a, _: jnp.sin(a) + x, range(200), x), X)
-theme.add("deep-nesting", lambda x: functools.reduce(
-          lambda f, _: lambda y: lax.cond(y.sum() > 0, f, jnp.cos, y), range(12), jnp.sin)(x), X)
-theme.add("pytree-result-info", lambda t: {"out": [t["x"], (t["y"],)], "é \"q\"": t["x"]},
-          {"x": X, "y": i32(2)})  # fmt: skip
-theme.add("fwd_and_bwd", lambda x, ct: (lambda f, b: b(f(x)[1], ct))(
-          *jax.fwd_and_bwd(jnp.sin, (0,))), X, X)  # fmt: skip
-theme.add("compiler-options", lambda x: x + 1, X, jit=dict(compiler_options={
-          "xla_embed_ir_in_executable": True}), runnable=False)  # fmt: skip
+theme.add(
+    "deep-expression", lambda x: functools.reduce(lambda a, _: jnp.sin(a) + x, range(200), x), X
+)
+theme.add(
+    "deep-nesting",
+    lambda x: functools.reduce(
+        lambda f, _: lambda y: lax.cond(y.sum() > 0, f, jnp.cos, y), range(12), jnp.sin
+    )(x),
+    X,
+)
+theme.add(
+    "pytree-result-info",
+    lambda t: {"out": [t["x"], (t["y"],)], 'é "q"': t["x"]},
+    {"x": X, "y": i32(2)},
+)
+theme.add(
+    "fwd_and_bwd",
+    lambda x, ct: (lambda f, b: b(f(x)[1], ct))(*jax.fwd_and_bwd(jnp.sin, (0,))),
+    X,
+    X,
+)
+theme.add(
+    "compiler-options",
+    lambda x: x + 1,
+    X,
+    jit=dict(compiler_options={"xla_embed_ir_in_executable": True}),
+    runnable=False,
+)
 theme.add("tuple-of-everything", lambda x: (x.astype("bfloat16"), x > 0, x.astype(int), x * 1j), X)
