@@ -1,0 +1,91 @@
+#include "compile/c_api.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kProgram[] = R"("builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2xf32>) -> tensor<2xf32>, sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2xf32>):
+    %0 = "stablehlo.transpose"(%arg0) <{permutation = array<i64: 0>}> {note = "n"} : (tensor<2xf32>) -> tensor<2xf32> loc("a.py":7:1)
+    "func.return"(%0) : (tensor<2xf32>) -> ()
+  }) : () -> ()
+}) : () -> ())";
+
+std::string Take(PlimsollString* string) {
+  std::string out(plimsoll_string_data(string), plimsoll_string_size(string));
+  plimsoll_string_free(string);
+  return out;
+}
+
+class CApiTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(plimsoll_module_parse(kProgram, sizeof(kProgram) - 1, "t", &module_), nullptr);
+    const PlimsollOp* root = plimsoll_module_op(module_);
+    function_ = plimsoll_block_first_op(plimsoll_op_block(root, 0, 0));
+    block_ = plimsoll_op_block(function_, 0, 0);
+    transpose_ = plimsoll_block_first_op(block_);
+  }
+  void TearDown() override { plimsoll_module_free(module_); }
+
+  PlimsollModule* module_ = nullptr;
+  const PlimsollOp* function_ = nullptr;
+  const PlimsollBlock* block_ = nullptr;
+  const PlimsollOp* transpose_ = nullptr;
+};
+
+TEST_F(CApiTest, WalksTheGraph) {
+  EXPECT_STREQ(plimsoll_op_name(function_), "func.func");
+  EXPECT_STREQ(plimsoll_op_name(transpose_), "stablehlo.transpose");
+  EXPECT_EQ(plimsoll_op_parent(transpose_), block_);
+  EXPECT_EQ(plimsoll_block_parent(block_), function_);
+  const PlimsollOp* last = plimsoll_op_next(transpose_);
+  EXPECT_EQ(plimsoll_op_operand(last, 0), plimsoll_op_result(transpose_, 0));
+  EXPECT_EQ(plimsoll_op_next(last), nullptr);
+}
+
+TEST_F(CApiTest, FollowsUsesAndDefinitions) {
+  const PlimsollValue* argument = plimsoll_block_argument(block_, 0);
+  EXPECT_EQ(plimsoll_value_defining_op(argument), nullptr);
+  EXPECT_EQ(plimsoll_value_block(argument), block_);
+  EXPECT_EQ(plimsoll_value_use_count(argument), 1U);
+  EXPECT_EQ(plimsoll_value_user(argument, 0), transpose_);
+  EXPECT_EQ(plimsoll_value_user(argument, 1), nullptr);
+  EXPECT_EQ(Take(plimsoll_value_type(argument)), "tensor<2xf32>");
+}
+
+TEST_F(CApiTest, GivesAttributesAndLocations) {
+  EXPECT_EQ(Take(plimsoll_op_attributes(transpose_)), R"({"permutation":[0],"note":"n"})");
+  EXPECT_EQ(Take(plimsoll_op_attribute_text(transpose_, "permutation")), "array<i64: 0>");
+  EXPECT_EQ(plimsoll_op_attribute_text(transpose_, "absent"), nullptr);
+  EXPECT_EQ(Take(plimsoll_op_source(transpose_)), "a.py:7");
+  EXPECT_EQ(Take(plimsoll_op_location_text(transpose_)), "loc(\"a.py\":7:1)");
+}
+
+TEST_F(CApiTest, WritesVerifiesAndCompiles) {
+  EXPECT_THAT(Take(plimsoll_module_text(module_, 1)), HasSubstr("loc(#loc0)"));
+  EXPECT_THAT(Take(plimsoll_module_text(module_, 0)), ::testing::Not(HasSubstr("loc(")));
+  EXPECT_THAT(Take(plimsoll_op_text(transpose_)), HasSubstr("stablehlo.transpose\"(%arg0)"));
+  EXPECT_EQ(plimsoll_module_verify(module_), nullptr);
+  EXPECT_EQ(plimsoll_module_compile(module_, nullptr, nullptr), nullptr);
+  EXPECT_THAT(Take(plimsoll_pipeline_steps()), HasSubstr("\"verify\""));
+}
+
+TEST(CApiErrorTest, GivesCodeMessageAndFault) {
+  PlimsollModule* module = nullptr;
+  PlimsollError* error = plimsoll_module_parse("?", 1, "t", &module);
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(module, nullptr);
+  EXPECT_STREQ(plimsoll_error_code(error), "PL102");
+  EXPECT_THAT(plimsoll_error_message(error), HasSubstr("t:1:1: "));
+  EXPECT_EQ(plimsoll_error_is_user_mistake(error), 1);
+  plimsoll_error_free(error);
+}
+
+}  // namespace
