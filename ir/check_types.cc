@@ -107,6 +107,15 @@ Status CheckBitcast(const OpView& op, Type operand, Type result) {
   return fits ? OkStatus() : Mismatch(op, "as many bits", operand, result);
 }
 
+// Some ops must say how large their result is, or at least how large it can be.
+Status ExpectBounded(const OpView& op, Type result) {
+  for (const Dimension& dimension : DimensionsOf(result)) {
+    if (dimension.is_static() || dimension.is_bounded()) continue;
+    return op.Error("the result must have sizes or bounds, found ", result.ToString());
+  }
+  return OkStatus();
+}
+
 Status CheckBroadcast(const OpView& op, Type operand, Type result) {
   if (!AreCompatibleElements(operand.element_type(), result.element_type())) {
     return Mismatch(op, "the same elements", operand, result);
@@ -149,6 +158,14 @@ Status CheckQuantize(const OpView& op, Type operand, Type result) {
                                         : Mismatch(op, "the same numbers", operand, result);
 }
 
+Status CheckIota(const OpView& op, Type result) {
+  if (result.element_type().IsInteger(1)) {
+    return op.Error("the result must hold numbers, found ", result.ToString());
+  }
+  const auto dimension = op.DimensionNumber("iota_dimension", result.rank());
+  return dimension.ok() ? OkStatus() : dimension.status();
+}
+
 // Ops that receive give data and a token.
 Status CheckReceived(const OpView& op, llvm::ArrayRef<Type> results) {
   if (!results.empty() && results.back().Is(TypeKind::kToken)) return OkStatus();
@@ -176,6 +193,8 @@ Status CheckExplicit(const OpView& op, llvm::ArrayRef<Type> results) {
     case Opcode::kBitcastConvert:
       return CheckBitcast(op, operand, result);
     case Opcode::kBroadcastInDim:
+      RETURN_IF_ERROR(ExpectBounded(op, result));
+      return CheckBroadcast(op, operand, result);
     case Opcode::kDynamicBroadcastInDim:
       return CheckBroadcast(op, operand, result);
     case Opcode::kConvert:
@@ -183,16 +202,20 @@ Status CheckExplicit(const OpView& op, llvm::ArrayRef<Type> results) {
                  ? OkStatus()
                  : Mismatch(op, "the same shape", operand, result);
     case Opcode::kDynamicIota:
-    case Opcode::kIota: {
-      const auto dimension = op.DimensionNumber("iota_dimension", result.rank());
-      return dimension.ok() ? OkStatus() : dimension.status();
-    }
+      return CheckIota(op, result);
     case Opcode::kDynamicPad:
     case Opcode::kRealDynamicSlice:
       return operand.rank() == result.rank() ? OkStatus()
                                              : Mismatch(op, "as many dimensions", operand, result);
     case Opcode::kDynamicReshape:
+      return CheckReshape(op, operand, result);
+    case Opcode::kIota:
+      if (!result.has_static_shape()) {
+        return op.Error("the result must have sizes, found ", result.ToString());
+      }
+      return CheckIota(op, result);
     case Opcode::kReshape:
+      RETURN_IF_ERROR(ExpectBounded(op, result));
       return CheckReshape(op, operand, result);
     case Opcode::kUniformQuantize:
       return CheckQuantize(op, operand, result);

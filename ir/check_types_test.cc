@@ -138,10 +138,24 @@ TEST_F(CheckTypesTest, BroadcastInDimRefuses) {
       "tensor<2xf32> and tensor<2xi32>");
 }
 
+TEST_F(CheckTypesTest, SizesOrBoundsMustBeSaid) {
+  EXPECT_EQ(Check(Opcode::kReshape, {"?xf32"}, {}, {"<=4xf32"}), "");
+  EXPECT_EQ(Check(Opcode::kReshape, {"?xf32"}, {}, {"?x1xf32"}),
+            "stablehlo.reshape: the result must have sizes or bounds, found tensor<?x1xf32>");
+  EXPECT_EQ(
+      Broadcast("f32", {}, "?xf32"),
+      "stablehlo.broadcast_in_dim: the result must have sizes or bounds, found tensor<?xf32>");
+  EXPECT_EQ(Check(Opcode::kIota, {}, {{"iota_dimension", context_.I64(0)}}, {"?xi32"}),
+            "stablehlo.iota: the result must have sizes, found tensor<?xi32>");
+  EXPECT_EQ(Check(Opcode::kDynamicReshape, {"?xf32", "1xi32"}, {}, {"?xf32"}), "");
+}
+
 TEST_F(CheckTypesTest, IotaCountsAlongADimensionOfItsResult) {
   EXPECT_EQ(Check(Opcode::kIota, {}, {{"iota_dimension", context_.I64(1)}}, {"2x3xi32"}), "");
   EXPECT_EQ(Check(Opcode::kIota, {}, {{"iota_dimension", context_.I64(2)}}, {"2x3xi32"}),
             "stablehlo.iota: iota_dimension names dimension 2 of a tensor with 2 dimensions");
+  EXPECT_EQ(Check(Opcode::kIota, {}, {{"iota_dimension", context_.I64(0)}}, {"2xi1"}),
+            "stablehlo.iota: the result must hold numbers, found tensor<2xi1>");
 }
 
 TEST_F(CheckTypesTest, QuantizeExpressesItsOperand) {

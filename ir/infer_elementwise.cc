@@ -68,8 +68,22 @@ unsigned AllowedClasses(Opcode opcode) {
     case Opcode::kRoundNearestAwayFromZero:
     case Opcode::kRoundNearestEven:
       return kFloating | kQuantizedNumber;
+    case Opcode::kChloDigamma:
+    case Opcode::kChloErf:
+    case Opcode::kChloErfInv:
+    case Opcode::kChloErfc:
+    case Opcode::kChloIsInf:
+    case Opcode::kChloIsNegInf:
+    case Opcode::kChloIsPosInf:
+    case Opcode::kChloLgamma:
+    case Opcode::kChloNextAfter:
+    case Opcode::kChloPolygamma:
+    case Opcode::kChloZeta:
     case Opcode::kComplex:
       return kFloating;
+    case Opcode::kChloAsinAcosKernel:
+      return kComplexNumber;
+    case Opcode::kChloMulhi:
     case Opcode::kCountLeadingZeros:
     case Opcode::kPopulationCount:
     case Opcode::kShiftLeft:
@@ -82,6 +96,18 @@ unsigned AllowedClasses(Opcode opcode) {
     case Opcode::kRemainder:
     case Opcode::kSubtract:
       return kIntegers | kFloating | kComplexNumber | kQuantizedNumber;
+    case Opcode::kChloAcos:
+    case Opcode::kChloAcosh:
+    case Opcode::kChloAsin:
+    case Opcode::kChloAsinh:
+    case Opcode::kChloAtan:
+    case Opcode::kChloAtanh:
+    case Opcode::kChloBesselI1e:
+    case Opcode::kChloConj:
+    case Opcode::kChloCosh:
+    case Opcode::kChloSinh:
+    case Opcode::kChloSquare:
+    case Opcode::kChloTan:
     case Opcode::kImag:
     case Opcode::kReal:
       return kFloating | kComplexNumber;

@@ -51,6 +51,8 @@ TEST_F(InferElementwiseTest, RefusesElementsWithoutMeaning) {
   EXPECT_EQ(Infer(Opcode::kSubtract, {"2xi1", "2xi1"}),
             "stablehlo.subtract: operand 0 has elements of type i1, expected signed integers, "
             "unsigned integers, floats, complex numbers, quantized numbers");
+  EXPECT_EQ(Infer(Opcode::kChloErf, {"2xi32"}),
+            "chlo.erf: operand 0 has elements of type i32, expected floats");
   EXPECT_EQ(Infer(Opcode::kAbs, {"2xui8"}),
             "stablehlo.abs: operand 0 has elements of type ui8, expected signed integers, floats, "
             "complex numbers, quantized numbers");

@@ -50,6 +50,10 @@ StatusOr<Indexing> ScatterIndexing(const OpView& op) {
 
 // That the dimension numbers fit the operand and the indices.
 Status Check(const OpView& op, const Indexing& indexing, Type operand, Type indices) {
+  const Type number = indices.element_type();
+  if (!number.Is(TypeKind::kInteger) && !number.Is(TypeKind::kIndex)) {
+    return op.Error("the indices must be integers, found ", indices.ToString());
+  }
   const size_t named = indexing.window_dims.size() + indexing.collapsed_dims.size() +
                        indexing.operand_batching_dims.size();
   if (named != operand.rank()) {

@@ -85,6 +85,11 @@ TEST_F(InferIndexingTest, GatherRefusesNumbersThatDoNotFit) {
             "stablehlo.gather: the list of window dimensions must be sorted, found [1, 0]");
 }
 
+TEST_F(InferIndexingTest, GatherRefusesIndicesThatAreNoIntegers) {
+  EXPECT_EQ(Gather("10x4xf32", "7x1xf32", Rows(), {1, 4}),
+            "stablehlo.gather: the indices must be integers, found tensor<7x1xf32>");
+}
+
 TEST_F(InferIndexingTest, GatherRefusesBatchesThatDoNotFit) {
   EXPECT_EQ(Gather("6x10xf32", "5x7x1xi32", GatherNumbers({}, {1}, {0}, {0}, {1}, 2), {1, 1}),
             "stablehlo.gather: batching dimension 0 of the operand has size 6, dimension 0 of the "

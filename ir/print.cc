@@ -1,30 +1,14 @@
 #include "ir/print.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
+#include "ir/print_parts.h"
 #include "ir/structs.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 
 namespace plimsoll {
 namespace {
-
-constexpr char kHexDigits[] = "0123456789ABCDEF";
-
-bool IsBareIdentifier(std::string_view text) {
-  if (text.empty() || !(llvm::isAlpha(text[0]) || text[0] == '_')) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
-}
-
-template <typename Number>
-void PrintNumber(Number value, std::string& out, int base = 10) {
-  char buffer[32];
-  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value, base).ptr;
-  out.append(buffer, end);
-}
 
 // Prints the items with `, ` between them.
 template <typename Items, typename Function>
@@ -63,19 +47,6 @@ void PrintTypes(llvm::ArrayRef<Type> types, std::string& out) {
   PrintList(types, out, [&](Type type) { Print(type, out); });
 }
 
-// Decimal with a point, as MLIR's grammar of numbers wants it.
-template <typename Number>
-std::string Decimal(Number value) {
-  char buffer[64];
-  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value).ptr;
-  std::string text(buffer, end);
-  if (text.find('.') == std::string::npos) {
-    const size_t exponent = text.find('e');
-    text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
-  }
-  return text;
-}
-
 void PrintQuantized(Type type, std::string& out) {
   const QuantizedData& quantized = *type.data()->quantized;
   const bool is_signed = (quantized.flags & 1) != 0;
@@ -109,7 +80,7 @@ void PrintQuantized(Type type, std::string& out) {
   if (quantized.axis) out += '{';
   for (size_t i = 0; i < quantized.scales.size(); ++i) {
     if (i != 0) out += ", ";
-    out += Decimal(quantized.scales[i]);
+    PrintDouble(quantized.scales[i], out);
     if (i < quantized.zero_points.size() && quantized.zero_points[i] != 0) {
       out += ':';
       PrintNumber(quantized.zero_points[i], out);
@@ -258,7 +229,7 @@ void PrintField(const StructField& field, Attribute value, std::string& out) {
       out += value.integer() != 0 ? "true" : "false";
       break;
     case FieldKind::kFloat64:
-      out += Decimal(value.float_value());
+      PrintDouble(value.float_value(), out);
       break;
     case FieldKind::kType:
       Print(value.type(), out);
@@ -315,69 +286,6 @@ void PrintEnum(Attribute attribute, std::string& out) {
 }
 
 }  // namespace
-
-void PrintHex(llvm::ArrayRef<char> bytes, std::string& out) {
-  const size_t start = out.size();
-  out.resize(start + 2 * bytes.size());
-  char* digit = out.data() + start;
-  for (const char byte : bytes) {
-    *digit++ = kHexDigits[static_cast<uint8_t>(byte) >> 4];
-    *digit++ = kHexDigits[static_cast<uint8_t>(byte) & 15];
-  }
-}
-
-void PrintString(std::string_view text, std::string& out) {
-  out += '"';
-  for (const char c : text) {
-    if (c == '\\') {
-      out += "\\\\";
-    } else if (llvm::isPrint(c) && c != '"') {
-      out += c;
-    } else {
-      out += '\\';
-      PrintHex(c, out);
-    }
-  }
-  out += '"';
-}
-
-void PrintSymbol(std::string_view name, std::string& out) {
-  out += '@';
-  if (IsBareIdentifier(name)) {
-    out += name;
-  } else {
-    PrintString(name, out);
-  }
-}
-
-void PrintFloat(Type type, uint64_t bits, std::string& out) {
-  const llvm::fltSemantics& semantics = FloatSemantics(type.float_kind());
-  const unsigned width = llvm::APFloat::getSizeInBits(semantics);
-  const llvm::APFloat value(semantics, llvm::APInt(width, bits));
-  if (value.isFinite()) {
-    const double number = value.convertToDouble();
-    if (type.float_kind() == FloatKind::kF64) {
-      out += Decimal(number);
-      return;
-    }
-    // MLIR reads decimals as doubles and rounds those again: make sure that the second rounding
-    // comes back here.
-    const std::string text = Decimal(static_cast<float>(number));
-    double read = 0;
-    std::from_chars(text.data(), text.data() + text.size(), read);
-    llvm::APFloat again(read);
-    bool loses_info = false;
-    again.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &loses_info);
-    if (again.bitwiseIsEqual(value)) {
-      out += text;
-      return;
-    }
-  }
-  out += "0x";
-  for (int shift = static_cast<int>(llvm::divideCeil(width, 4) * 4) - 4; shift >= 0; shift -= 4) {
-    out += kHexDigits[bits >> shift & 15];
-  }
-}
 
 void Print(Type type, std::string& out) {
   if (!type) {
@@ -465,11 +373,7 @@ void PrintDictionary(Attribute dictionary, std::string& out, const LocationAlias
   for (size_t i = 0; i < dictionary.items().size(); ++i) {
     if (i != 0) out += ", ";
     const std::string_view name = dictionary.names()[i];
-    if (IsBareIdentifier(name)) {
-      out += name;
-    } else {
-      PrintString(name, out);
-    }
+    PrintName(name, out);
     const Attribute value = dictionary.items()[i];
     if (value.Is(AttributeKind::kUnit)) continue;
     out += " = ";
@@ -606,11 +510,7 @@ void Print(Attribute attribute, std::string& out, const LocationAliases* aliases
       return;
     case AttributeKind::kDenseResource:
       out += "dense_resource<";
-      if (IsBareIdentifier(attribute.text())) {
-        out += attribute.text();
-      } else {
-        PrintString(attribute.text(), out);
-      }
+      PrintName(attribute.text(), out);
       out += "> : ";
       Print(attribute.type(), out);
       return;

@@ -27,16 +27,6 @@ void PrintLocation(Location location, std::string& out, const LocationAliases* a
 // {a = 1, b = "x"}
 void PrintDictionary(Attribute dictionary, std::string& out,
                      const LocationAliases* aliases = nullptr);
-// A quoted string with MLIR's escapes.
-void PrintString(std::string_view text, std::string& out);
-// @name, quoted where needed.
-void PrintSymbol(std::string_view name, std::string& out);
-// Decimal digits that read back to the same bits, or hexadecimal bits where there are none
-// (infinities, NaNs).
-void PrintFloat(Type type, uint64_t bits, std::string& out);
-// Upper-case hexadecimal digits of bytes.
-void PrintHex(llvm::ArrayRef<char> bytes, std::string& out);
-
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_IR_PRINT_H_

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "ir/context.h"
+#include "ir/print_parts.h"
 #include "ir/testing.h"
 
 namespace plimsoll {

@@ -28,7 +28,7 @@ void TextCursor::SkipSpace() {
 }
 
 bool TextCursor::ConsumeHere(std::string_view token) {
-  if (rest().substr(0, token.size()) != token) return false;
+  if (!rest().starts_with(token)) return false;
   position_ += token.size();
   return true;
 }
@@ -41,7 +41,7 @@ bool TextCursor::Consume(std::string_view token) {
 bool TextCursor::ConsumeWord(std::string_view word) {
   SkipSpace();
   const size_t end = position_ + word.size();
-  if (rest().substr(0, word.size()) != word) return false;
+  if (!rest().starts_with(word)) return false;
   if (end < text_.size() && IsWordCharacter(text_[end])) return false;
   position_ = end;
   return true;

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "ir/print.h"
+#include "ir/print_parts.h"
 #include "ir/status.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace plimsoll {
 namespace {
@@ -28,7 +28,6 @@ class TextWriter {
   void WriteLocation(Location location);
   void WriteValue(const Value* value);
   void WriteResources(llvm::ArrayRef<Resource> resources);
-  void WriteKey(std::string_view key);
 
   const Locations locations_;
   std::string out_;
@@ -173,18 +172,6 @@ void TextWriter::WriteRegion(const Region& region, size_t indent) {
   out_ += '}';
 }
 
-void TextWriter::WriteKey(std::string_view key) {
-  const bool is_bare =
-      !key.empty() && (llvm::isAlpha(key[0]) || key[0] == '_') && llvm::all_of(key, [](char c) {
-        return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.';
-      });
-  if (is_bare) {
-    out_ += key;
-  } else {
-    PrintString(key, out_);
-  }
-}
-
 void TextWriter::WriteResources(llvm::ArrayRef<Resource> resources) {
   if (resources.empty()) return;
   out_ += "{-#\n";
@@ -197,11 +184,11 @@ void TextWriter::WriteResources(llvm::ArrayRef<Resource> resources) {
       out_ += resource.is_external ? "  external_resources: {\n" : "  dialect_resources: {\n";
     if (new_group) {
       out_ += "    ";
-      WriteKey(resource.group);
+      PrintName(resource.group, out_);
       out_ += ": {\n";
     }
     out_ += "      ";
-    WriteKey(resource.key);
+    PrintName(resource.key, out_);
     out_ += ": ";
     switch (resource.kind) {
       case Resource::Kind::kBool:
