@@ -30,7 +30,7 @@ fuzz: setup  ## Run each fuzzer for SECONDS (60)
 	@. scripts/common && build_preset asan && scripts/fuzz $(SECONDS)
 
 bench: setup  ## Run the benchmarks
-	@. scripts/common && build_preset release && for b in build/release/benchmarks/*_benchmark; do $$b || exit 1; done
+	@for benchmark in benchmarks/*.py; do .venv/bin/python $$benchmark || exit 1; done
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*

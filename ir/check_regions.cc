@@ -14,6 +14,7 @@ size_t RegionCount(Opcode opcode) {
   switch (opcode) {
     case Opcode::kUnknown:
     case Opcode::kCase:
+    case Opcode::kComposite:
       return kAnyNumber;
     case Opcode::kIf:
     case Opcode::kSelectAndScatter:
@@ -258,8 +259,7 @@ Status CheckRegions(const OpView& op, llvm::ArrayRef<Type> results) {
     case Opcode::kCase:
       return CheckBranches(op, 32);
     case Opcode::kCollectiveReduce: {
-      ASSIGN_OR_RETURN(const int64_t has_root, op.IntegerOr("has_dynamic_root", 0));
-      const size_t roots = has_root != 0 && !op.operands().empty() ? 1 : 0;
+      const size_t roots = op.HasFlag("has_dynamic_root") && !op.operands().empty() ? 1 : 0;
       return CheckCollective(op, op.operands().drop_back(roots));
     }
     case Opcode::kFunc:

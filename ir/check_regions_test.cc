@@ -90,7 +90,7 @@ TEST_F(CheckRegionsTest, ReducersOfCollectivesTakeOneOperandAtATime) {
   EXPECT_EQ(CheckBodies(Opcode::kAllReduce, {"4xf32", "5xf32"}), "");
   AddBody({"f32", "f32"}, {"f32"});
   EXPECT_EQ(CheckBodies(Opcode::kCollectiveReduce, {"4xf32", "1xi32"},
-                        {{"has_dynamic_root", context_.Bool(true)}}),
+                        {{"has_dynamic_root", context_.Unit()}}),
             "");
   AddBody({"i32", "i32"}, {"i32"});
   EXPECT_EQ(CheckBodies(Opcode::kReduceScatter, {"4xf32"}),

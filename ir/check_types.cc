@@ -224,9 +224,33 @@ Status CheckExplicit(const OpView& op, llvm::ArrayRef<Type> results) {
   }
 }
 
-bool Fits(ResultRule rule, Type inferred, Type result) {
+// Whether `whole` is several of `part` along one dimension, as far as sizes are known. How many,
+// StableHLO does not check against the groups of devices.
+bool IsMultiple(Type whole, Type part, size_t along) {
+  const Dimensions of_whole = DimensionsOf(whole);
+  const Dimensions of_part = DimensionsOf(part);
+  if (of_whole.size() != of_part.size()) return false;
+  for (size_t d = 0; d < of_whole.size(); ++d) {
+    if (d != along && !AreCompatible(of_whole[d], of_part[d])) return false;
+  }
+  const bool is_known = of_whole[along].is_static() && of_part[along].is_static();
+  const int64_t size = of_part[along].size;
+  return !is_known || (size > 0 && of_whole[along].size % size == 0);
+}
+
+bool Fits(const OpView& op, size_t index, Type inferred, Type result) {
+  const ResultRule rule = GetOpInfo(op.opcode()).result_rule;
   const bool are_tensors = inferred.Is(TypeKind::kTensor) && result.Is(TypeKind::kTensor);
   switch (rule) {
+    case ResultRule::kAllGather:
+    case ResultRule::kReduceScatter: {
+      if (!are_tensors || inferred.element_type() != result.element_type()) return false;
+      const bool gathers = rule == ResultRule::kAllGather;
+      const Type operand = op.operands()[index];
+      const auto along =
+          static_cast<size_t>(op.Find(gathers ? "all_gather_dim" : "scatter_dimension").integer());
+      return gathers ? IsMultiple(result, operand, along) : IsMultiple(operand, result, along);
+    }
     case ResultRule::kConvolution:
     case ResultRule::kDot:
     case ResultRule::kDotGeneral:
@@ -245,11 +269,15 @@ bool Fits(ResultRule rule, Type inferred, Type result) {
   }
 }
 
-// A constant whose value is in a form that is not understood is carried as it came.
-bool IsOpaqueConstant(const OpView& op) {
+// Types that are legal but cannot be followed: constants in a form that is not understood, and
+// CHLO's ops on tensors without a rank.
+bool IsBeyondInference(const OpView& op) {
   const ResultRule rule = GetOpInfo(op.opcode()).result_rule;
-  return (rule == ResultRule::kConstant || rule == ResultRule::kConstantLike) &&
-         op.Find("value").Is(AttributeKind::kOpaque);
+  const bool is_constant = rule == ResultRule::kConstant || rule == ResultRule::kConstantLike;
+  if (is_constant && op.Find("value").Is(AttributeKind::kOpaque)) return true;
+  return op.name().starts_with("chlo.") && llvm::any_of(op.operands(), [](Type operand) {
+           return operand.Is(TypeKind::kUnrankedTensor);
+         });
 }
 
 }  // namespace
@@ -260,11 +288,11 @@ Status CheckResultTypes(const OpView& op, llvm::ArrayRef<Type> results) {
   }
   const ResultRule rule = GetOpInfo(op.opcode()).result_rule;
   if (rule == ResultRule::kExplicit) return CheckExplicit(op, results);
-  if (IsOpaqueConstant(op)) return ExpectResults(op, results, 1);
+  if (IsBeyondInference(op)) return OkStatus();
   ASSIGN_OR_RETURN(const std::vector<Type> inferred, InferResultTypes(op));
   RETURN_IF_ERROR(ExpectResults(op, results, inferred.size()));
   for (size_t i = 0; i < results.size(); ++i) {
-    if (Fits(rule, inferred[i], results[i])) continue;
+    if (Fits(op, i, inferred[i], results[i])) continue;
     return op.Error("result ", i, " must be ", inferred[i].ToString(), ", found ",
                     results[i].ToString());
   }

@@ -59,8 +59,29 @@ TEST_F(CheckTypesTest, QuantizedConstantsAreWrittenAsStored) {
 TEST_F(CheckTypesTest, ConstantsThatAreNotUnderstoodAreCarried) {
   const Properties value = {{"value", context_.OpaqueAttribute("sparse<0, 1> : tensor<4xf32>")}};
   EXPECT_EQ(Check(Opcode::kConstant, {}, value, {"4xf32"}), "");
-  EXPECT_EQ(Check(Opcode::kConstant, {}, value, {}),
-            "stablehlo.constant: expected 1 result, found 0");
+}
+
+TEST_F(CheckTypesTest, ChloTakesTensorsWithoutRank) {
+  EXPECT_EQ(Check(Opcode::kChloTopK, {"*xf32"}, {{"k", context_.I64(2)}}, {"*xf32", "*xi32"}), "");
+  EXPECT_EQ(Check(Opcode::kNegate, {"*xf32"}, {}, {"*xf32"}),
+            "stablehlo.negate: operand 0 must be a ranked tensor, found tensor<*xf32>");
+}
+
+TEST_F(CheckTypesTest, GatheredPartsAreOfAnyNumber) {
+  const Properties along_0 = {{"all_gather_dim", context_.I64(0)}};
+  EXPECT_EQ(Check(Opcode::kAllGather, {"2x3xf32"}, along_0, {"8x3xf32"}), "");
+  EXPECT_EQ(Check(Opcode::kAllGather, {"2x3xf32"}, along_0, {"7x3xf32"}),
+            "stablehlo.all_gather: result 0 must be tensor<?x3xf32>, found tensor<7x3xf32>");
+  EXPECT_EQ(Check(Opcode::kAllGather, {"2x3xf32"}, along_0, {"8x4xf32"}),
+            "stablehlo.all_gather: result 0 must be tensor<?x3xf32>, found tensor<8x4xf32>");
+  EXPECT_EQ(Check(Opcode::kAllGather, {"0xf32"}, along_0, {"0xf32"}),
+            "stablehlo.all_gather: result 0 must be tensor<?xf32>, found tensor<0xf32>");
+  EXPECT_EQ(
+      Check(Opcode::kReduceScatter, {"8xf32"}, {{"scatter_dimension", context_.I64(0)}}, {"2xf32"}),
+      "");
+  EXPECT_EQ(
+      Check(Opcode::kReduceScatter, {"8xf32"}, {{"scatter_dimension", context_.I64(0)}}, {"3xf32"}),
+      "stablehlo.reduce_scatter: result 0 must be tensor<?xf32>, found tensor<3xf32>");
 }
 
 TEST_F(CheckTypesTest, ResultMustHaveAType) {

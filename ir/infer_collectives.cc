@@ -16,7 +16,7 @@ StatusOr<std::optional<int64_t>> GroupSize(const OpView& op) {
   if (!type.Is(TypeKind::kTensor) || type.rank() != 2) {
     return op.Error("replica_groups must have two dimensions, found ", type.ToString());
   }
-  const bool lists_devices = static_cast<bool>(op.Find("use_global_device_ids"));
+  const bool lists_devices = op.HasFlag("use_global_device_ids");
   const bool lists_replicas = !op.Find("channel_handle");
   if ((!lists_devices && !lists_replicas) || type.shape()[0] < 1 || type.shape()[1] < 1) {
     return std::optional<int64_t>();
@@ -44,9 +44,9 @@ std::optional<Dimension> CutInto(Dimension dimension, int64_t parts) {
 
 // The operands that hold data: all but the last if that one says where the root is.
 StatusOr<llvm::ArrayRef<Type>> DataOperands(const OpView& op) {
-  ASSIGN_OR_RETURN(const int64_t has_root, op.IntegerOr("has_dynamic_root", 0));
-  RETURN_IF_ERROR(op.ExpectOperandsAtLeast(has_root != 0 ? 2 : 1));
-  return op.operands().drop_back(has_root != 0 ? 1 : 0);
+  const size_t roots = op.HasFlag("has_dynamic_root") ? 1 : 0;
+  RETURN_IF_ERROR(op.ExpectOperandsAtLeast(1 + roots));
+  return op.operands().drop_back(roots);
 }
 
 // Reduces each operand by itself with the one region.

@@ -99,7 +99,7 @@ TEST_F(InferCollectivesTest, AllToAllRefuses) {
 }
 
 TEST_F(InferCollectivesTest, RootIsNoData) {
-  const NamedAttribute root = {"has_dynamic_root", context_.Bool(true)};
+  const NamedAttribute root = {"has_dynamic_root", context_.Unit()};
   EXPECT_EQ(Infer(Opcode::kCollectiveBroadcast, {"2xf32", "1xi32"}, {Groups(), root}),
             "tensor<2xf32>");
   EXPECT_EQ(Infer(Opcode::kCollectiveBroadcast, {"2xf32", "1xi32"}, {Groups()}),

@@ -176,15 +176,17 @@ InferredTypes Convolve(const OpView& op, bool knows_padding) {
   RETURN_IF_ERROR(CheckGroups(op, "the output's features", features, batch_groups));
   RETURN_IF_ERROR(CheckGroups(op, "the output's features", features, feature_groups));
 
-  llvm::SmallVector<int64_t> sizes;
-  for (const int64_t d : with.spatial) sizes.push_back(kernel.shape()[d]);
-  ASSIGN_OR_RETURN(const Window window, ReadWindow(op, sizes, "lhs_dilation", "rhs_dilation"));
-  const Dimensions base = DimensionsOf(input);
   Dimensions result(rank);
   if (batch != kDynamic) result[to.first].size = batch / batch_groups;
   result[to.second].size = features;
-  for (size_t i = 0; knows_padding && i < window.size(); ++i) {
-    ASSIGN_OR_RETURN(result[to.spatial[i]], Slide(op, base[from.spatial[i]], window[i]));
+  if (knows_padding) {
+    llvm::SmallVector<int64_t> sizes;
+    for (const int64_t d : with.spatial) sizes.push_back(kernel.shape()[d]);
+    ASSIGN_OR_RETURN(const Window window, ReadWindow(op, sizes, "lhs_dilation", "rhs_dilation"));
+    const Dimensions base = DimensionsOf(input);
+    for (size_t i = 0; i < window.size(); ++i) {
+      ASSIGN_OR_RETURN(result[to.spatial[i]], Slide(op, base[from.spatial[i]], window[i]));
+    }
   }
   return std::vector<Type>{TensorOf(op.context(), result, input.element_type())};
 }

@@ -94,6 +94,11 @@ Attribute OpView::Find(std::string_view name) const {
   return properties_.Is(AttributeKind::kDictionary) ? properties_.Find(name) : Attribute();
 }
 
+bool OpView::HasFlag(std::string_view name) const {
+  const Attribute flag = Find(name);
+  return flag && !(flag.Is(AttributeKind::kInteger) && flag.integer() == 0);
+}
+
 StatusOr<int64_t> OpView::Integer(std::string_view name) const {
   const Attribute attribute = Find(name);
   if (!attribute) return Error("attribute ", name, " is missing");

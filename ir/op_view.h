@@ -55,6 +55,8 @@ class OpView {
 
   // Null if there is none of that name.
   Attribute Find(std::string_view name) const;
+  // True if the attribute is there, and is not `false`.
+  bool HasFlag(std::string_view name) const;
   StatusOr<int64_t> Integer(std::string_view name) const;
   StatusOr<int64_t> IntegerOr(std::string_view name, int64_t absent) const;
   StatusOr<llvm::ArrayRef<int64_t>> Integers(std::string_view name) const;
