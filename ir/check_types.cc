@@ -263,7 +263,7 @@ bool Fits(const OpView& op, size_t index, Type inferred, Type result) {
         return HaveCompatibleShapes(inferred, result) &&
                inferred.element_type() == result.element_type().data()->quantized->storage;
       }
-      return AreCompatible(inferred, result);
+      return are_tensors && result.has_static_shape() && AreCompatible(inferred, result);
     default:
       return AreCompatible(inferred, result);
   }

@@ -56,6 +56,14 @@ TEST_F(CheckTypesTest, QuantizedConstantsAreWrittenAsStored) {
             "f32, 0.5>>");
 }
 
+TEST_F(CheckTypesTest, ConstantsHaveSizes) {
+  const char bytes[] = {1, 2};
+  const Properties value = {
+      {"value", context_.DenseElements(testing::ParseType(context_, "2xi8"), bytes)}};
+  EXPECT_EQ(Check(Opcode::kConstant, {}, value, {"?xi8"}),
+            "stablehlo.constant: result 0 must be tensor<2xi8>, found tensor<?xi8>");
+}
+
 TEST_F(CheckTypesTest, ConstantsThatAreNotUnderstoodAreCarried) {
   const Properties value = {{"value", context_.OpaqueAttribute("sparse<0, 1> : tensor<4xf32>")}};
   EXPECT_EQ(Check(Opcode::kConstant, {}, value, {"4xf32"}), "");

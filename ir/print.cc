@@ -251,7 +251,9 @@ void PrintStruct(Attribute attribute, std::string& out) {
   out += '#';
   out += attribute.text();
   out += '<';
-  if (attribute.text() == "stablehlo.conv") {
+  if (!HasItsFields(attribute)) {
+    out += "<<malformed>>";
+  } else if (attribute.text() == "stablehlo.conv") {
     PrintConvolution(attribute, out);
   } else if (attribute.text() == "stablehlo.bounds") {
     PrintList(attribute.items()[0].integers(), out,

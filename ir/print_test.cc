@@ -382,6 +382,14 @@ TEST_F(PrintTest, StructsWithOtherFields) {
             "#stablehlo.result_accuracy_mode<TOLERANCE>>");
 }
 
+TEST_F(PrintTest, StructsWithoutTheirFieldsDoNotCrash) {
+  EXPECT_EQ(context_.Struct("stablehlo.bounds", {}).ToString(), "#stablehlo.bounds<<<malformed>>>");
+  EXPECT_EQ(context_.Struct("stablehlo.bounds", {{"bounds", context_.Unit()}}).ToString(),
+            "#stablehlo.bounds<<<malformed>>>");
+  EXPECT_EQ(context_.Struct("stablehlo.unknown", {{"a", context_.Unit()}}).ToString(),
+            "#stablehlo.unknown<<<malformed>>>");
+}
+
 // Locations
 
 class PrintLocationTest : public PrintTest {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ir/attribute.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace plimsoll {
@@ -25,6 +26,13 @@ struct StructInfo {
 
 // The row of ir/structs.def with that mnemonic, or null.
 const StructInfo* FindStruct(std::string_view mnemonic);
+
+// True if a structured attribute has the fields that its row says, in order, each of its kind.
+bool HasItsFields(Attribute structure);
+
+// True if each side of a #stablehlo.conv numbers its dimensions from 0 on, each once. Only such
+// ones have a text.
+bool HasValidSides(Attribute convolution);
 
 // How an enumeration's text looks: #stablehlo<precision HIGHEST> or
 // #stablehlo.result_accuracy_mode<HIGHEST>.

@@ -75,6 +75,16 @@ AttributeReader::Alias* AttributeReader::FindAlias(char sigil, std::string_view 
   return found == aliases_.end() ? nullptr : &found->second;
 }
 
+// Attributes and types of dialects have a point in their name or a body; what has neither is an
+// alias.
+bool AttributeReader::IsUndefinedAlias(std::string_view name) const {
+  return name.find('.') == std::string_view::npos && cursor_.PeekHere() != '<';
+}
+
+Status AttributeReader::UndefinedAlias(size_t position, char sigil, std::string_view name) const {
+  return cursor_.ErrorAt(position, StrCat("the alias `", sigil, name, "` is not defined"));
+}
+
 StatusOr<Attribute> AttributeReader::ReadAliasedAttribute(Alias& alias) {
   if (alias.attribute) return alias.attribute;
   if (alias.is_being_read) return cursor_.Error("this alias is defined by itself");
@@ -229,6 +239,7 @@ StatusOr<Attribute> AttributeReader::ReadDialectAttribute() {
   if (name.empty()) return cursor_.Unexpected("an attribute's name");
   if (Alias* alias = FindAlias('#', name)) return ReadAliasedAttribute(*alias);
   const size_t after_name = cursor_.position();
+  if (IsUndefinedAlias(name)) return UndefinedAlias(start, '#', name);
 
   if (name == "stablehlo" && cursor_.ConsumeHere("<")) {
     const std::string_view mnemonic = cursor_.TakeIdentifier();
@@ -455,6 +466,7 @@ StatusOr<std::string> AttributeReader::TextWithoutAliases(size_t start) {
         }
         continue;
       }
+      if (!name.empty() && IsUndefinedAlias(name)) return UndefinedAlias(here, c, name);
     }
     out += cursor_.text().substr(here, cursor_.position() - here);
   }

@@ -53,6 +53,9 @@ class AttributeReader {
   StatusOr<Location> ReadLocationInside();
 
   Alias* FindAlias(char sigil, std::string_view name);
+  // True if a name that is no known alias and ends here can be nothing else.
+  bool IsUndefinedAlias(std::string_view name) const;
+  Status UndefinedAlias(size_t position, char sigil, std::string_view name) const;
   StatusOr<Attribute> ReadAliasedAttribute(Alias& alias);
   StatusOr<Type> ReadAliasedType(Alias& alias);
 

@@ -137,6 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"tensor<2x3>", "`x`"},
         Refusal{"tensor<2xtensor<f32>>", "tensors hold numbers, not tensor<f32>"},
         Refusal{"i0", "`i0` is not a type"}, Refusal{"i99999999", "integers cannot be this wide"},
+        Refusal{"#x", "a:1:1: the alias `#x` is not defined"},
+        Refusal{"!x", "a:1:1: the alias `!x` is not defined"},
+        Refusal{"#x.y<[#z]>", "a:1:7: the alias `#z` is not defined"},
         Refusal{"#x.y<(]>", "the brackets do not match"},
         Refusal{"#x.y<(", "this bracket is never closed"},
         Refusal{

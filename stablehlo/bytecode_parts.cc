@@ -128,7 +128,11 @@ StatusOr<Attribute> ReadStruct(BytecodeTables& tables, ByteCursor& cursor,
     ASSIGN_OR_RETURN(const Attribute value, ReadField(tables, cursor, field.kind));
     fields.emplace_back(field.name, value);
   }
-  return tables.context().Struct(mnemonic, fields);
+  const Attribute attribute = tables.context().Struct(mnemonic, fields);
+  if (mnemonic == "stablehlo.conv" && !HasValidSides(attribute)) {
+    return cursor.Error("a convolution does not number each dimension once");
+  }
+  return attribute;
 }
 
 StatusOr<Attribute> ReadSubAxis(BytecodeTables& tables, ByteCursor& cursor) {

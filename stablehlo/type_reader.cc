@@ -157,6 +157,7 @@ StatusOr<Type> AttributeReader::ReadDialectType() {
   const std::string_view name = cursor_.TakeSuffix();
   if (name.empty()) return cursor_.Unexpected("a type's name");
   if (Alias* alias = FindAlias('!', name)) return ReadAliasedType(*alias);
+  if (IsUndefinedAlias(name)) return UndefinedAlias(start, '!', name);
   if (name == "stablehlo.token") return context_.TokenType();
   if (name == "shape.witness") return context_.WitnessType();
   if (name == "stablehlo.future" && cursor_.ConsumeHere("<")) {

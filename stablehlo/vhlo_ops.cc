@@ -244,7 +244,12 @@ class Converter {
       return Status(ErrorCode::kBrokenBytecode,
                     StrCat("some parts of the attribute `", group.name, "` are missing"));
     }
-    entries_.emplace_back(group.name, context_.Struct(group.mnemonic, fields));
+    const Attribute gathered = context_.Struct(group.mnemonic, fields);
+    if (group.mnemonic == "stablehlo.conv" && !HasValidSides(gathered)) {
+      return Status(ErrorCode::kBrokenBytecode,
+                    StrCat("the attribute `", group.name, "` does not number each dimension once"));
+    }
+    entries_.emplace_back(group.name, gathered);
     return OkStatus();
   }
 

@@ -4,9 +4,10 @@ What jaxlib reads from plimsoll's text must be what it reads from the program it
 included.
 """
 
+import pytest
+
 import corpus
 import plimsoll.ir
-import pytest
 from corpus import forms
 
 PROGRAMS = corpus.programs()

@@ -2,11 +2,13 @@
 
 import os
 
-import corpus
 import jax
+import jax.numpy as jnp
 import numpy as np
-import plimsoll.ir
 import pytest
+
+import corpus
+import plimsoll.ir
 from corpus.program import configured, staged
 from plimsoll.engine import Engine
 
@@ -47,7 +49,8 @@ def test_the_engine_agrees_with_jax(program, engine):
     executable = engine.compile(str(plimsoll.ir.parse(corpus.artifact(module))))
     with configured(program):
         results = staged(program, keep_unused=True)(*program.args)
-    arguments = [np.asarray(argument) for argument in jax.tree.leaves(program.args)]
+        # Python's own numbers become what JAX makes of them.
+        arguments = [np.asarray(jnp.asarray(leaf)) for leaf in jax.tree.leaves(program.args)]
     expected = [np.asarray(result) for result in jax.tree.leaves(results)]
     found = executable(*arguments)
     assert len(found) == len(expected)

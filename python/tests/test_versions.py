@@ -1,9 +1,10 @@
 """Artifacts of every version of StableHLO that is promised to be readable, and of those before."""
 
+import pytest
+
 import corpus
 import plimsoll
 import plimsoll.ir
-import pytest
 from corpus import forms
 
 NEWEST_MINOR = int(forms.CURRENT_VERSION.split(".")[1])

@@ -1,14 +1,14 @@
 """The forms in which one program can be handed over, and the one form in which two are compared.
 
 jaxlib is the judge: `canonical` parses with jaxlib's MLIR and prints generic text with locations.
-Three things about jaxlib's own forms that a comparison has to know:
+What a comparison has to know about jaxlib's own forms (`test_corpus.py` tests each of these):
 
+- Generic text and native bytecode lose nothing. Their reference is the module itself.
+- Pretty text loses a function's empty `arg_attrs` and `res_attrs`.
+- An artifact loses attributes that are written out but have their default value, the type of a
+  collective's channel, and a few forms that VHLO does not have. The reference for an artifact is
+  therefore what jaxlib reads from that artifact, never the module which it was made from.
 - Writing an artifact changes the module that is written, so a re-parsed copy is written here.
-- An artifact holds every attribute that has a default, so that reading it back prints attributes
-  which the original did not have, `chlo` ops come back as calls of composites, and so on
-  (`test_forms.py` lists and tests these). The reference for an artifact is therefore what jaxlib
-  reads from that artifact, never the module which it was made from.
-- Native bytecode and generic text lose nothing: their reference is the module itself.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ for name, (model, batch) in MODELS.items():
         filled(labels),
         KEY,
         jit=dict(donate_argnums=(0, 1)),
-        runnable=True,
+        runnable="bf16" not in name,  # There, a step's rounding is larger than any tolerance.
     )
 
 

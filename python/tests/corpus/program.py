@@ -33,6 +33,7 @@ class Program:
     export: bool = False  # lowered by jax.export, as symbolic shapes need
     text: str = ""
     portable: bool = True  # false where StableHLO cannot write it as an artifact
+    beyond: bool = False  # no front end makes it: plimsoll may say that it is not understood
     min_jax: tuple[int, ...] = (0, 10)
     context: Callable[[], contextlib.AbstractContextManager] = contextlib.nullcontext
 

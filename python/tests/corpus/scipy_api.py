@@ -158,7 +158,9 @@ SPECIAL_MATRICES = "circulant companion fiedler fiedler_companion hankel".split(
 for name in SPECIAL_MATRICES:
     theme.add(f"linalg-{name}", getattr(jsp.linalg, name), 1 + f32(5))
 theme.add("linalg-leslie", jsp.linalg.leslie, f32(4), f32(3))
-theme.add("linalg-convolution_matrix", lambda x: jsp.linalg.convolution_matrix(x, 4, "same"), f32(3))
+theme.add(
+    "linalg-convolution_matrix", lambda x: jsp.linalg.convolution_matrix(x, 4, "same"), f32(3)
+)
 for name in "hadamard helmert invhilbert invpascal pascal".split():
     function = getattr(jsp.linalg, name)
     theme.add(f"linalg-{name}", lambda x, f=function: f(4) * x, f32(1))

@@ -18,6 +18,7 @@ LOCATIONS = {
     "file-empty": 'loc("":1:1)',
     "range": 'loc("file.py":10:3 to 12:8)',
     "range-columns": 'loc("file.py":10:3 to :8)',
+    "range-from-zero": 'loc("file.py":10:0 to :8)',
     "name": 'loc("a name")',
     "name-empty": 'loc("")',
     "name-escapes": 'loc("quote \\" backslash \\\\ newline \\0A nul \\00 byte \\FF é 🚀")',
@@ -119,6 +120,8 @@ NOT_PORTABLE = (
     "signed-integers wide-integers odd-floats typed-strings other-types dense-vectors stablehlo "
     "unknown-dialect"
 ).split()
+# Those that no front end has a use for.
+BEYOND = "affine dense-strings distinct sparse strided".split()
 for name, attribute in ATTRIBUTES.items():
     for place, text in {
         "op": f"""
@@ -134,7 +137,8 @@ for name, attribute in ATTRIBUTES.items():
     return %x : tensor<f32>
   }}""",
     }.items():
-        add(f"attribute-{name}-{place}", text, portable=name not in NOT_PORTABLE)
+        flags = dict(portable=name not in NOT_PORTABLE, beyond=name in BEYOND)
+        add(f"attribute-{name}-{place}", text, **flags)
 
 add(
     "aliases",
