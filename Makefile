@@ -29,8 +29,8 @@ fuzz: SECONDS ?= 60
 fuzz: setup  ## Run each fuzzer for SECONDS (60)
 	@. scripts/common && build_preset asan && scripts/fuzz $(SECONDS)
 
-bench: setup  ## Run the benchmarks
-	@for benchmark in benchmarks/*.py; do .venv/bin/python $$benchmark || exit 1; done
+bench: setup  ## Measure how fast programs are read, against jaxlib
+	@.venv/bin/python benchmarks/read_speed.py
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*

@@ -305,7 +305,7 @@ Builder::Values Builder::While(
     llvm::ArrayRef<Value*> initial,
     llvm::function_ref<Value*(Builder&, llvm::ArrayRef<Value*>)> condition,
     llvm::function_ref<Values(Builder&, llvm::ArrayRef<Value*>)> body) {
-  const Values nothing(initial.size(), nullptr);
+  Values nothing(initial.size(), nullptr);
   if (failed()) return nothing;
   llvm::SmallVector<Type> types;
   for (const Value* value : initial) {

@@ -19,7 +19,8 @@ class ElementsTest : public ::testing::Test {
     if (!bytes) return "none";
     std::string text;
     for (const char byte : *bytes) {
-      text += (text.empty() ? "" : " ") + std::to_string(static_cast<uint8_t>(byte));
+      if (!text.empty()) text += ' ';
+      text += std::to_string(static_cast<uint8_t>(byte));
     }
     return text;
   }

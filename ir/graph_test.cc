@@ -11,7 +11,6 @@ namespace plimsoll {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class GraphTest : public ::testing::Test {
  protected:

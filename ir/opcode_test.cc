@@ -5,13 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace plimsoll {
 namespace {
-
-using ::testing::ElementsAre;
 
 // All opcodes of the table but kUnknown.
 std::vector<Opcode> AllOpcodes() {

@@ -118,7 +118,10 @@ class TypesTest : public ::testing::Test {
       const StatusOr<std::vector<Type>> types = InferResultTypes(view);
       if (!types.ok()) return std::string(types.status().message());
       std::string text;
-      for (const Type type : *types) text += (text.empty() ? "" : ", ") + type.ToString();
+      for (const Type type : *types) {
+        if (!text.empty()) text += ", ";
+        text += type.ToString();
+      }
       return text;
     });
   }

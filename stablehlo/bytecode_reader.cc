@@ -368,6 +368,7 @@ Status BytecodeReader::ReadOp(ByteCursor& cursor, Block& block) {
     if (properties && !properties.Is(AttributeKind::kDictionary)) {
       return cursor.Error("expected a dictionary");
     }
+    if (properties && properties.items().empty()) properties = {};
   }
   std::vector<Type> result_types;
   if ((parts & kHasResults) != 0) {

@@ -1,8 +1,8 @@
-"""Pretty text and native MLIR bytecode made readable for the core, with the MLIR that jaxlib ships.
+"""Pretty text made readable for the core, with the MLIR that jaxlib ships.
 
-The core reads portable artifacts and generic text. What JAX prints
-(`jax.jit(f).lower(x).as_text()`) and what MLIR's own bytecode writer writes have no stable form, so
-the MLIR that belongs to the installed JAX reads them. It does so in a process of its own
+The core reads portable artifacts, generic text, and MLIR bytecode as far as it knows its dialects.
+What JAX prints (`jax.jit(f).lower(x).as_text()`) and bytecode of other dialects have no stable
+form, so the MLIR that belongs to the installed JAX reads them. It does so in a process of its own
 (mlir_child.py): hostile input can crash MLIR's parsers, and must not crash the caller.
 """
 

@@ -7,8 +7,9 @@ included.
 import pytest
 
 import corpus
+import plimsoll
 import plimsoll.ir
-from corpus import forms
+from corpus import Program, forms
 
 PROGRAMS = corpus.programs()
 # jaxlib reads native bytecode and pretty text for plimsoll in a process of its own, which takes
@@ -21,8 +22,15 @@ def through_plimsoll(source: str | bytes) -> str:
     return str(plimsoll.ir.parse(source))
 
 
-def check(form: str, source: str | bytes, expected: str) -> None:
-    difference = forms.difference(expected, corpus.canonical(through_plimsoll(source)))
+def check(program: Program, form: str, source: str | bytes) -> None:
+    """Plimsoll's text of a source has to be, for jaxlib, what the source itself is."""
+    try:
+        text = through_plimsoll(source)
+    except plimsoll.PlimsollError as refusal:
+        if program.beyond and refusal.code == "PL103":
+            return
+        raise
+    difference = forms.difference(corpus.canonical(source), corpus.canonical(text))
     assert not difference, f"{form}:\n{difference}"
 
 
@@ -34,14 +42,12 @@ def test_there_are_enough_programs():
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_artifact_and_text(program):
     module = corpus.lower(program)
-    text = corpus.generic_text(module)
     if program.portable:
-        artifact = corpus.artifact(module)
-        check("artifact", artifact, corpus.canonical(artifact))
-    check("text", text, text)
+        check(program, "artifact", corpus.artifact(module))
+    check(program, "text", corpus.generic_text(module))
 
 
-@pytest.mark.parametrize("program", PROGRAMS[::7], ids=str)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if not p.beyond][::7], ids=str)
 def test_own_text_is_a_fixpoint(program):
     once = through_plimsoll(corpus.generic_text(corpus.lower(program)))
     assert not forms.difference(once, through_plimsoll(once))
@@ -49,11 +55,9 @@ def test_own_text_is_a_fixpoint(program):
 
 @pytest.mark.parametrize("program", SAMPLE, ids=str)
 def test_native_bytecode(program):
-    module = corpus.lower(program)
-    check("native bytecode", corpus.native_bytecode(module), corpus.generic_text(module))
+    check(program, "native bytecode", corpus.native_bytecode(corpus.lower(program)))
 
 
 @pytest.mark.parametrize("program", SAMPLE, ids=str)
 def test_pretty_text(program):
-    pretty = corpus.pretty_text(corpus.lower(program))
-    check("pretty text", pretty, corpus.canonical(pretty))
+    check(program, "pretty text", corpus.pretty_text(corpus.lower(program)))

@@ -3,11 +3,12 @@
 jaxlib is the judge: `canonical` parses with jaxlib's MLIR and prints generic text with locations.
 What a comparison has to know about jaxlib's own forms (`test_corpus.py` tests each of these):
 
-- Generic text and native bytecode lose nothing. Their reference is the module itself.
+- Generic text loses nothing.
+- All bytecode loses the end of a location's range in one line if the range begins at column 0.
 - Pretty text loses a function's empty `arg_attrs` and `res_attrs`.
 - An artifact loses attributes that are written out but have their default value, the type of a
-  collective's channel, and a few forms that VHLO does not have. The reference for an artifact is
-  therefore what jaxlib reads from that artifact, never the module which it was made from.
+  collective's channel, and a few forms that VHLO does not have. The reference for bytes is
+  therefore what jaxlib reads from those bytes, never the module which they were made from.
 - Writing an artifact changes the module that is written, so a re-parsed copy is written here.
 """
 

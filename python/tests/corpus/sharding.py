@@ -232,6 +232,18 @@ both(
     np.ones(8, np.int32),
 )
 
+
+def send_and_receive(x):
+    token = lax.psend(x, "i", [(0, 1)])
+    return lax.precv(token, jax.ShapeDtypeStruct(x.shape, x.dtype), "i", [(0, 1)])
+
+
+theme.add(
+    "shard_map-send-and-receive",
+    mapped(send_and_receive, check_vma=False),
+    f32(8),
+    platforms=("cuda",),
+)
 if hasattr(lax, "psum_scatter_start"):
 
     def scatter_and_wait(x):

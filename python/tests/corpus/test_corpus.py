@@ -4,7 +4,6 @@ The second part is written down as tests because what the round-trip tests expec
 """
 
 import collections
-import inspect
 import pathlib
 import re
 
@@ -69,7 +68,8 @@ def test_every_op_and_attribute_is_there(values):
 
 
 def is_public_function(name: str, value: object) -> bool:
-    return callable(value) and not inspect.isclass(value) and not name.startswith("_")
+    # Classes and aliases of types begin with a capital letter.
+    return callable(value) and name[0].islower()
 
 
 def test_every_function_of_lax_is_used():
@@ -81,7 +81,7 @@ def test_every_function_of_lax_is_used():
     assert len(public) > 200
     # The first few are spelled "reduce_" + name there; the last answer with a shape only.
     spelled = {f"reduce_{name}" for name in ("and", "max", "min", "or", "prod", "xor", "sum")}
-    shapes = {"conv_general_shape_tuple", "conv_transpose_shape_tuple", "DotDimensionNumbers"}
+    shapes = {"conv_general_shape_tuple", "conv_transpose_shape_tuple"}
     missing = [name for name in public if not re.search(rf"\b{name}\b", sources)]
     assert set(missing) <= spelled | shapes
 
@@ -95,7 +95,9 @@ def test_text_and_native_bytecode_lose_nothing(program):
     module = corpus.lower(program)
     text = corpus.generic_text(module)
     assert corpus.canonical(text) == text
-    assert corpus.canonical(corpus.native_bytecode(module)) == text
+    native = corpus.canonical(corpus.native_bytecode(module))
+    # But for the end of a location's range if it begins at column 0, as generated code's may.
+    assert native == re.sub(r"(:\d+:0) to :\d+\)", r"\1)", text)
 
 
 @pytest.mark.parametrize("program", corpus.programs()[::10], ids=str)
@@ -137,6 +139,8 @@ LOST = [
     ("text_ops/infeed-nothing", "layout = []", ""),
     ("text_ops/send-false", "is_host_transfer = false", ""),
     ("transformations/no-argument", "arg_attrs = []", ""),
+    # The end of a range in one line, if it begins at column 0. Native bytecode loses it as well.
+    ("text_locations/location-range-from-zero", '"file.py":10:0 to :8', '"file.py":10:0)'),
     # The channel's number stays, its type does not; send and recv keep both.
     ("text_ops/all_reduce", "handle = 7, type = 1", "handle = 7, type = 0"),
     ("text_ops/collective_permute", "handle = 7, type = 1", "handle = 7, type = 0"),

@@ -151,6 +151,7 @@ module attributes {my.a = #shared, my.b = #map} {
     return %x : !pair
   }
 }""",
+    beyond=True,
 )
 
 # Constants in all their spellings.
@@ -261,13 +262,27 @@ add(
     %h:2 = "mydialect.open"(%x) <{flag = true}> ({
     ^bb0(%i: tensor<i32>):
       %j = "mydialect.step"(%i, %i) {n = 1 : i64} : (tensor<i32>, tensor<i32>) -> tensor<i32>
-      "mydialect.next"(%j)[^bb1] : (tensor<i32>) -> ()
-    ^bb1:
-      "mydialect.end"() : () -> ()
+      "mydialect.end"(%j) : (tensor<i32>) -> ()
     }, {}) {"odd attribute" = #mydialect.x<1>} : (tensor<3xf32>) -> (!mydialect.handle<"x", 3>, i32)
     return %h#0 : !mydialect.handle<"x", 3>
   }""",
     portable=False,
+)
+add(
+    "unknown-dialect-blocks",
+    """
+  func.func @main() {
+    "mydialect.open"() ({
+      %i = "mydialect.start"() : () -> i32
+      "mydialect.next"(%i)[^bb1, ^bb2] : (i32) -> ()
+    ^bb1:
+      "mydialect.end"() : () -> ()
+    ^bb2:
+      "mydialect.next"(%i)[^bb1] : (i32) -> ()
+    }) : () -> ()
+    return
+  }""",
+    beyond=True,
 )
 add(
     "other-dialects",
@@ -282,6 +297,7 @@ add(
     %d = tensor.cast %k : tensor<?xf32> to tensor<2xf32>
     return %d, %s : tensor<2xf32>, i32
   }""",
+    beyond=True,
 )
 add(
     "blocks",
@@ -297,6 +313,7 @@ add(
     return %r : tensor<f32>
   }""",
     portable=JAX_VERSION >= (0, 12),
+    beyond=True,
 )
 CHLO_UNARY = (
     "acos acosh asin asinh atan atanh bessel_i1e conj cosh digamma erf erf_inv erfc is_inf "
