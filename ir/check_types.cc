@@ -166,6 +166,18 @@ Status CheckIota(const OpView& op, Type result) {
   return dimension.ok() ? OkStatus() : dimension.status();
 }
 
+// That an operand which says sizes or places has one number for each of `rank` dimensions.
+Status ExpectNumbers(const OpView& op, size_t operand, size_t rank) {
+  const Type numbers = op.operands()[operand];
+  const Type element = numbers.element_type();
+  const bool are_integers = element.Is(TypeKind::kInteger) || element.Is(TypeKind::kIndex);
+  const Dimension expected = {static_cast<int64_t>(rank), kDynamic};
+  if (are_integers && numbers.rank() == 1 && AreCompatible(DimensionsOf(numbers)[0], expected)) {
+    return OkStatus();
+  }
+  return op.Error("operand ", operand, " must be ", rank, " integers, found ", numbers.ToString());
+}
+
 // Ops that receive give data and a token.
 Status CheckReceived(const OpView& op, llvm::ArrayRef<Type> results) {
   if (!results.empty() && results.back().Is(TypeKind::kToken)) return OkStatus();
@@ -196,18 +208,25 @@ Status CheckExplicit(const OpView& op, llvm::ArrayRef<Type> results) {
       RETURN_IF_ERROR(ExpectBounded(op, result));
       return CheckBroadcast(op, operand, result);
     case Opcode::kDynamicBroadcastInDim:
+      RETURN_IF_ERROR(ExpectNumbers(op, 1, result.rank()));
       return CheckBroadcast(op, operand, result);
     case Opcode::kConvert:
       return HaveCompatibleShapes(operand, result)
                  ? OkStatus()
                  : Mismatch(op, "the same shape", operand, result);
     case Opcode::kDynamicIota:
+      RETURN_IF_ERROR(ExpectNumbers(op, 0, result.rank()));
       return CheckIota(op, result);
     case Opcode::kDynamicPad:
     case Opcode::kRealDynamicSlice:
+      // The last three operands: edges and holes, or starts, limits and strides.
+      for (size_t i = *count - 3; i < *count; ++i) {
+        RETURN_IF_ERROR(ExpectNumbers(op, i, operand.rank()));
+      }
       return operand.rank() == result.rank() ? OkStatus()
                                              : Mismatch(op, "as many dimensions", operand, result);
     case Opcode::kDynamicReshape:
+      RETURN_IF_ERROR(ExpectNumbers(op, 1, result.rank()));
       return CheckReshape(op, operand, result);
     case Opcode::kIota:
       if (!result.has_static_shape()) {

@@ -179,6 +179,23 @@ TEST_F(CheckTypesTest, SizesOrBoundsMustBeSaid) {
   EXPECT_EQ(Check(Opcode::kDynamicReshape, {"?xf32", "1xi32"}, {}, {"?xf32"}), "");
 }
 
+TEST_F(CheckTypesTest, SizesAtRunTimeAreOneNumberADimension) {
+  const Properties dimension_0 = {{"iota_dimension", context_.I64(0)}};
+  EXPECT_EQ(Check(Opcode::kDynamicIota, {"2xi64"}, dimension_0, {"?x?xi32"}), "");
+  EXPECT_EQ(Check(Opcode::kDynamicIota, {"3xi64"}, dimension_0, {"?x?xi32"}),
+            "stablehlo.dynamic_iota: operand 0 must be 2 integers, found tensor<3xi64>");
+  EXPECT_EQ(Check(Opcode::kDynamicReshape, {"?xf32", "1xf32"}, {}, {"?xf32"}),
+            "stablehlo.dynamic_reshape: operand 1 must be 1 integers, found tensor<1xf32>");
+  EXPECT_EQ(Check(Opcode::kDynamicPad, {"?xf32", "f32", "1xi32", "1xi32", "i32"}, {}, {"?xf32"}),
+            "stablehlo.dynamic_pad: operand 4 must be 1 integers, found tensor<i32>");
+  EXPECT_EQ(Check(Opcode::kRealDynamicSlice, {"?xf32", "1xi32", "1xi32", "1xi32"}, {}, {"?xf32"}),
+            "");
+  EXPECT_EQ(
+      Check(Opcode::kRealDynamicSlice, {"?xf32", "1xi32", "1xi32", "1xi32"}, {}, {"?x?xf32"}),
+      "stablehlo.real_dynamic_slice: operand 0 and the result must have as many dimensions, found "
+      "tensor<?xf32> and tensor<?x?xf32>");
+}
+
 TEST_F(CheckTypesTest, IotaCountsAlongADimensionOfItsResult) {
   EXPECT_EQ(Check(Opcode::kIota, {}, {{"iota_dimension", context_.I64(1)}}, {"2x3xi32"}), "");
   EXPECT_EQ(Check(Opcode::kIota, {}, {{"iota_dimension", context_.I64(2)}}, {"2x3xi32"}),

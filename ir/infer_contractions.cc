@@ -89,6 +89,10 @@ StatusOr<Type> SquareMatrices(const OpView& op) {
   if (rank < 2 || !AreCompatible(dimensions[rank - 2], dimensions[rank - 1])) {
     return op.Error("operand 0 must be square matrices, found ", matrices.ToString());
   }
+  const Type element = matrices.element_type();
+  if (!element.Is(TypeKind::kFloat) && !element.Is(TypeKind::kComplex)) {
+    return op.Error("operand 0 must hold floats or complex numbers, found ", matrices.ToString());
+  }
   return matrices;
 }
 
@@ -180,7 +184,8 @@ InferredTypes InferFft(const OpView& op) {
   for (size_t i = 0; i < lengths.size(); ++i) {
     const bool is_last = i + 1 == lengths.size();
     const int64_t expected = to_real && is_last ? half : lengths[i];
-    if (!AreCompatible(result[first + i], {expected, kDynamic})) {
+    const int64_t found = result[first + i].size;
+    if (found != kDynamic && found != expected) {
       return op.Error(kind, " with fft_length ", ListText(lengths), " wants size ", expected,
                       " in dimension ", first + i, ", found ", operand.ToString());
     }

@@ -96,6 +96,9 @@ TEST_F(InferContractionsTest, CholeskyOfSquareMatrices) {
             "stablehlo.cholesky: operand 0 must be square matrices, found tensor<3x4xf32>");
   EXPECT_EQ(Infer(Opcode::kCholesky, {"3xf32"}),
             "stablehlo.cholesky: operand 0 must be square matrices, found tensor<3xf32>");
+  EXPECT_EQ(Infer(Opcode::kCholesky, {"3x3xi32"}),
+            "stablehlo.cholesky: operand 0 must hold floats or complex numbers, found "
+            "tensor<3x3xi32>");
 }
 
 TEST_F(InferContractionsTest, TriangularSolveHasItsSidesType) {

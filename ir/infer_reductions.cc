@@ -21,6 +21,10 @@ Status ExpectOneShape(const OpView& op, size_t count) {
 // The dimension that features lie in. `vectors` are the operands with one number a feature.
 StatusOr<Dimension> Features(const OpView& op, llvm::ArrayRef<size_t> vectors) {
   RETURN_IF_ERROR(op.ExpectTensors());
+  const Type element = op.operands()[0].element_type();
+  if (!element.Is(TypeKind::kFloat) && !IsQuantized(element)) {
+    return op.Error("operand 0 must hold floats, found ", op.operands()[0].ToString());
+  }
   const Dimensions dimensions = DimensionsOf(op.operands()[0]);
   ASSIGN_OR_RETURN(const size_t index, op.DimensionNumber("feature_index", dimensions.size()));
   for (const size_t i : vectors) {

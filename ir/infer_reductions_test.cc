@@ -99,6 +99,9 @@ TEST_F(InferReductionsTest, BatchNormGivesOneNumberForEachFeature) {
 }
 
 TEST_F(InferReductionsTest, BatchNormRefuses) {
+  EXPECT_EQ(Infer(Opcode::kBatchNormTraining, {"8x3xi32", "3xi32", "3xi32"},
+                  {{"feature_index", context_.I64(1)}}),
+            "stablehlo.batch_norm_training: operand 0 must hold floats, found tensor<8x3xi32>");
   EXPECT_EQ(Infer(Opcode::kBatchNormTraining, {"8x3xf32", "3xf32", "3xf32"},
                   {{"feature_index", context_.I64(0)}}),
             "stablehlo.batch_norm_training: operand 1 must have one number for each of 8 features, "

@@ -88,7 +88,6 @@ TEST(StrCatTest, JoinsStringsCharactersAndNumbers) {
   const std::string_view view = "view";
   EXPECT_EQ(StrCat("text ", view, ' ', std::string("string "), 'c', -3, ' ', size_t{7}),
             "text view string c-3 7");
-  EXPECT_EQ(StrCat(), "");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ from corpus import forms
 
 NATIVE, ARTIFACT = ".mlirbc", ".artifact"
 SECONDS_PER_MODULE = 60.0
-DIFFERENCES_SHOWN = 20
+SHOWN_OF_EACH_KIND = 5
 
 
 class Collection:
@@ -96,15 +96,13 @@ class Outcome:
 
 
 def check_module(path: pathlib.Path) -> Iterator[Outcome]:
-    """Each form of one stored module through plimsoll, against jaxlib's reading of that form."""
+    """One stored file through plimsoll, against jaxlib's reading of the same; and its text."""
     import plimsoll.ir
 
-    native = path.read_bytes()
-    sources: dict[str, str | bytes] = {"native": native}
-    sources["text"] = forms.canonical(native)
-    portable = path.with_suffix(ARTIFACT)
-    if portable.exists():
-        sources["artifact"] = portable.read_bytes()
+    stored = path.read_bytes()
+    sources: dict[str, str | bytes] = {"artifact" if path.suffix == ARTIFACT else "native": stored}
+    if path.suffix == NATIVE:
+        sources["text"] = forms.canonical(stored)
     for form, source in sources.items():
         name = f"{path.stem} {form}"
         try:
@@ -191,10 +189,13 @@ class Worker:
 
 
 def run_all(
-    folder: pathlib.Path, job: Callable[[pathlib.Path], Iterator[Outcome]], jobs: int
+    folder: pathlib.Path,
+    suffixes: tuple[str, ...],
+    job: Callable[[pathlib.Path], Iterator[Outcome]],
+    jobs: int,
 ) -> list[Outcome]:
-    """The job over every module of a folder, in `jobs` processes."""
-    paths = sorted(folder.glob("*" + NATIVE))
+    """The job over every file of a folder that has one of the suffixes, in `jobs` processes."""
+    paths = sorted(path for path in folder.iterdir() if path.suffix in suffixes)
     waiting = iter(paths)
     lock = threading.Lock()
     outcomes: list[Outcome] = []
@@ -215,17 +216,22 @@ def run_all(
         thread.start()
     for thread in threads:
         thread.join()
-    print(f"{len(paths)} modules in {folder}")
+    print(f"{len(paths)} files in {folder}")
     return outcomes
 
 
 def report(outcomes: list[Outcome]) -> int:
-    for kind, count in sorted(collections.Counter(o.kind for o in outcomes).items()):
-        print(f"{count:8} {kind}")
-    failures = [o for o in outcomes if not o.kind.endswith(("equal", "kept", "none"))]
-    for outcome in failures[:DIFFERENCES_SHOWN]:
-        print(f"\n{outcome.name}: {outcome.kind}\n{outcome.detail}")
-    return len(failures)
+    """Prints the counts of each kind and the first of each kind of failure; counts the failures."""
+    by_kind: dict[str, list[Outcome]] = collections.defaultdict(list)
+    for outcome in outcomes:
+        by_kind[outcome.kind].append(outcome)
+    for kind, same in sorted(by_kind.items()):
+        print(f"{len(same):8} {kind}")
+    failures = {k: v for k, v in by_kind.items() if not k.endswith(("equal", "kept", "none"))}
+    for kind, same in sorted(failures.items()):
+        for outcome in same[:SHOWN_OF_EACH_KIND]:
+            print(f"\n{outcome.name}: {kind}\n{outcome.detail}")
+    return sum(map(len, failures.values()))
 
 
 def changed_attributes(outcomes: list[Outcome]) -> None:
@@ -247,13 +253,12 @@ def main(arguments: list[str]) -> int:
     options, rest = parser.parse_known_args(arguments)
     if options.command == "collect":
         return collect(options.folder, rest)
-    job = check_module if options.command == "check" else survey_module
-    outcomes = run_all(options.folder, job, options.jobs)
-    failures = report(outcomes)
     if options.command == "survey":
+        outcomes = run_all(options.folder, (NATIVE,), survey_module, options.jobs)
+        report(outcomes)
         changed_attributes(outcomes)
         return 0
-    return 1 if failures else 0
+    return report(run_all(options.folder, (NATIVE, ARTIFACT), check_module, options.jobs)) > 0
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ SHAPES = {
     "permute_dims": lambda x, y, v: jnp.permute_dims(x, (1, 0)),
     "ravel": lambda x, y, v: jnp.ravel(x, order="F"),
     "repeat": lambda x, y, v: jnp.repeat(v, np.array([0, 1, 2, 3, 0, 1, 2])),
-    "repeat-traced": lambda x, y, v: jnp.repeat(v, v > 0.4, total_repeat_length=6),
+    "repeat-traced": lambda x, y, v: jnp.repeat(v, (v > 0.4).astype(int), total_repeat_length=6),
     "reshape": lambda x, y, v: (x.reshape(5, -1), x.reshape((5, 3), order="F")),
     "resize": lambda x, y, v: jnp.resize(v, (3, 5)),
     "roll": lambda x, y, v: (jnp.roll(x, 2), jnp.roll(x, (1, -1), (0, 1))),
