@@ -166,7 +166,10 @@ def main() -> int:
 
     rows = []
     slower = 0
-    for name, make in {"12-layer training step": transformer_step, "200 MB constant": big_constant}.items():
+    for name, make in {
+        "12-layer training step": transformer_step,
+        "200 MB constant": big_constant,
+    }.items():
         module = make()
         forms = {"artifact": artifact(module), "bytecode": native_bytecode(module)}
         del module
@@ -182,8 +185,10 @@ def main() -> int:
                 row["ratio"] = row["plimsoll"]["ms"] / row["jaxlib"]["ms"]
                 slower += row["ratio"] >= 1
                 rows.append(row)
-    print("program                 form        ops        bytes  plimsoll ms  jaxlib ms  ratio"
-          "  plimsoll peak MB  jaxlib peak MB")
+    print(
+        "program                 form        ops        bytes  plimsoll ms  jaxlib ms  ratio"
+        "  plimsoll peak MB  jaxlib peak MB"
+    )
     for row in rows:
         ours, theirs = row["plimsoll"], row["jaxlib"]
         print(

@@ -1,4 +1,5 @@
-// What every fuzzer of a reader does with a program that was read: it must survive all that can be done with it.
+// What every fuzzer of a reader does with a program that was read: it must survive all that can be
+// done with it.
 
 #ifndef PLIMSOLL_FUZZ_FUZZ_READER_H_
 #define PLIMSOLL_FUZZ_FUZZ_READER_H_
@@ -18,7 +19,8 @@
 
 namespace plimsoll {
 
-// Writes the program and reads that again: the second text must be the first. Also verifies and summarizes it.
+// Writes the program and reads that again: the second text must be the first. Also verifies and
+// summarizes it.
 inline void ExerciseModule(Module& module) {
   (void)Verify(module).ok();
   (void)SummarizeAsJson(module, 20);
@@ -30,7 +32,8 @@ inline void ExerciseModule(Module& module) {
     std::abort();
   }
   if (WriteText(**again) != text) {
-    std::cerr << "the text changes when it is read and written again:\n" << text << WriteText(**again);
+    std::cerr << "the text changes when it is read and written again:\n"
+              << text << WriteText(**again);
     std::abort();
   }
 }

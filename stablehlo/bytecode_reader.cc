@@ -90,11 +90,14 @@ class ValueScope {
     starts_.pop_back();
     next_.pop_back();
   }
-  bool Define(Value* value) {
-    if (next_.empty() || next_.back() >= values_.size()) return false;
-    values_[next_.back()++] = value;
-    return true;
+  // The number of the first of `count` values that are defined next; nothing if the region
+  // announced fewer.
+  std::optional<size_t> Reserve(size_t count) {
+    if (count == 0) return values_.size();
+    if (next_.empty() || count > values_.size() - next_.back()) return std::nullopt;
+    return std::exchange(next_.back(), next_.back() + count);
   }
+  void Set(size_t index, Value* value) { values_[index] = value; }
   Value* Find(uint64_t index) const { return index < values_.size() ? values_[index] : nullptr; }
 
  private:
@@ -119,6 +122,7 @@ class BytecodeReader {
   Status ReadBlock(ByteCursor& cursor, Block& block);
   Status ReadBlockArguments(ByteCursor& cursor, Block& block);
   Status SkipUseOrders(ByteCursor& cursor, size_t value_count);
+  StatusOr<size_t> Reserve(const ByteCursor& where, size_t value_count);
   Status ReadOp(ByteCursor& cursor, Block& block);
   StatusOr<Attribute> ReadProperties(ByteCursor& cursor, const BytecodeOpName& name);
   StatusOr<Attribute> DecodeVhloProperties(ByteCursor properties, const BytecodeOpName& name);
@@ -228,12 +232,17 @@ Status BytecodeReader::ReadBlockArguments(ByteCursor& cursor, Block& block) {
     if (entry.second) {
       ASSIGN_OR_RETURN(location, tables_->TakeLocation(cursor));
     }
-    if (!scope_->Define(block.AddArgument(type, location))) {
-      return cursor.Error("a region defines more values than it announced");
-    }
+    ASSIGN_OR_RETURN(const size_t number, Reserve(cursor, 1));
+    scope_->Set(number, block.AddArgument(type, location));
   }
   ASSIGN_OR_RETURN(const uint8_t has_use_orders, cursor.TakeByte());
   return has_use_orders != 0 ? SkipUseOrders(cursor, count) : OkStatus();
+}
+
+StatusOr<size_t> BytecodeReader::Reserve(const ByteCursor& where, size_t value_count) {
+  const std::optional<size_t> first = scope_->Reserve(value_count);
+  if (!first) return where.Error("a region defines more values than it announced");
+  return *first;
 }
 
 // In which order a value's uses were made says nothing about the program.
@@ -386,11 +395,9 @@ Status BytecodeReader::ReadOp(ByteCursor& cursor, Block& block) {
       return cursor.Error("an op claims more regions than there is room for");
     }
   }
+  ASSIGN_OR_RETURN(const size_t first_result, Reserve(cursor, result_types.size()));
   if (IsNoOpCast(name, operands, result_types)) {
-    for (Value* operand : operands) {
-      if (!scope_->Define(operand))
-        return cursor.Error("a region defines more values than it announced");
-    }
+    for (size_t i = 0; i < operands.size(); ++i) scope_->Set(first_result + i, operands[i]);
     return OkStatus();
   }
   Op* op = block.Append(
@@ -398,12 +405,12 @@ Status BytecodeReader::ReadOp(ByteCursor& cursor, Block& block) {
   if (!budget_.Spend(*op)) {
     return cursor.Error("the program's attributes stand for too much text", ErrorCode::kTooLarge);
   }
-  for (size_t i = 0; i < op->result_count(); ++i) {
-    if (!scope_->Define(op->result(i))) {
-      return cursor.Error("a region defines more values than it announced");
-    }
+  if (regions.first > 0) {
+    RETURN_IF_ERROR(ReadRegions(cursor, *op, regions.first, regions.second));
   }
-  return regions.first == 0 ? OkStatus() : ReadRegions(cursor, *op, regions.first, regions.second);
+  // Only now: what is inside an op cannot use the op's own results.
+  for (size_t i = 0; i < op->result_count(); ++i) scope_->Set(first_result + i, op->result(i));
+  return OkStatus();
 }
 
 Status BytecodeReader::ReadRegions(ByteCursor& cursor, Op& op, size_t region_count,

@@ -41,10 +41,21 @@ def test_each_version_reads_as_jaxlib_reads_it(program):
         assert not difference, f"version {version}:\n{difference}"
 
 
+def addition(version: str) -> bytes:
+    (program,) = (p for p in PROGRAMS if p.name == "text_ops/add")
+    return corpus.artifact(corpus.lower(program), version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_is_read(version):
+    artifact = addition(version)
+    assert f"StableHLO_v{version}".encode() in artifact
+    assert corpus.canonical(str(plimsoll.ir.parse(artifact))) == corpus.canonical(artifact)
+
+
 @pytest.mark.parametrize("version", ["0.9.0", "0.20.0"])
 def test_older_versions_are_not_understood(version):
-    (program,) = (p for p in PROGRAMS if p.name == "text_ops/add")
-    artifact = corpus.artifact(corpus.lower(program), version)
+    artifact = addition(version)
     with pytest.raises(plimsoll.PlimsollError, match=f"not understood.*{version}") as caught:
         plimsoll.ir.parse(artifact)
     assert caught.value.code == "PL103"

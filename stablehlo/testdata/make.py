@@ -1,6 +1,6 @@
 """Makes the bytecode files of this folder with jaxlib, from program.mlir. Run it only to add a file.
 
-    python stablehlo/testdata/make.py
+python stablehlo/testdata/make.py
 """
 
 import io
