@@ -2,9 +2,9 @@
 
     python benchmarks/read_speed.py [--repeat N] [--json FILE]
 
-Two programs: the training step of a 12-layer transformer (many ops), and a constant of 200 MB (many
-bytes). Times are the minimum of several runs. Memory is what the process's peak grows by, measured in
-a fresh process a case.
+Two programs: the training step of a 12-layer transformer (many ops), and a constant of 200 MB
+(many bytes). Times are the minimum of several runs. Memory is what the process's peak grows by,
+measured in a fresh process a case.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def peak_kib(field: str) -> int:
 
 
 def measure(reader: str, path: pathlib.Path, is_artifact: bool, repeat: int) -> dict[str, float]:
-    """Runs in a process of its own: times of `repeat` readings, and what the first adds to the peak."""
+    """Runs in a process of its own: the shortest of `repeat` readings, and what they add."""
     source = path.read_bytes()
     read = READERS[reader]
     read(b'"builtin.module"() ({^bb0:}) : () -> ()', False)  # Loads the library.
@@ -192,8 +192,9 @@ def main() -> int:
     for row in rows:
         ours, theirs = row["plimsoll"], row["jaxlib"]
         print(
-            f"{row['program']:23} {row['form']:9} {row['ops']:5} {row['bytes']:12,} {ours['ms']:12.1f}"
-            f" {theirs['ms']:10.1f} {row['ratio']:6.2f} {ours['peak_mb']:17.1f} {theirs['peak_mb']:15.1f}"
+            f"{row['program']:23} {row['form']:9} {row['ops']:5} {row['bytes']:12,}"
+            f" {ours['ms']:12.1f} {theirs['ms']:10.1f} {row['ratio']:6.2f}"
+            f" {ours['peak_mb']:17.1f} {theirs['peak_mb']:15.1f}"
         )
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from corpus import forms
 
+from corpus import forms
 from plimsoll import run
 from plimsoll.engine import ArrayType, default_plugin, element_dtype
 

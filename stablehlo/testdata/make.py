@@ -1,4 +1,4 @@
-"""Makes the bytecode files of this folder with jaxlib, from program.mlir. Run it only to add a file.
+"""Makes the bytecode files of this folder with jaxlib. Run it only to add a file.
 
 python stablehlo/testdata/make.py
 """
@@ -6,9 +6,9 @@ python stablehlo/testdata/make.py
 import io
 import pathlib
 
+from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import chlo, sdy, stablehlo
-from jax._src.interpreters import mlir
 
 FOLDER = pathlib.Path(__file__).parent
 VERSIONS = ("0.9.0", "1.0.0", "1.9.0", "1.22.0")
