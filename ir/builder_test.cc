@@ -204,6 +204,23 @@ TEST_F(BuilderTest, DotGeneral) {
   EXPECT_EQ(Problem(), "");
 }
 
+TEST_F(BuilderTest, DotGeneralWithPrecision) {
+  const Attribute highest = context().Enum("stablehlo.precision", "HIGHEST");
+  const Attribute precision = context().Array({highest, highest});
+  Value* product = builder_->DotGeneral(
+      matrix_, vector_, {.left_contracted = {1}, .right_contracted = {0}}, {}, precision);
+  EXPECT_EQ(product->defining_op()->Get("precision_config"), precision);
+  EXPECT_EQ(Problem(), "");
+}
+
+TEST_F(BuilderTest, DotGeneralRefusesSizesThatDiffer) {
+  EXPECT_EQ(
+      Made(builder_->DotGeneral(matrix_, vector_,
+                                {.left_contracted = {0}, .right_contracted = {0}})),
+      "stablehlo.dot_general: contracted dimension 0 of the left operand has size 4, dimension "
+      "0 of the right has size 3");
+}
+
 TEST_F(BuilderTest, ReduceWithOneOp) {
   Value* zero = builder_->Constant(T("f32"), 0);
   Value* sums = builder_->Reduce(matrix_, zero, {1}, Opcode::kAdd);

@@ -1,3 +1,5 @@
+// Result types of ops that many devices do together.
+
 #include <optional>
 
 #include "ir/dimensions.h"

@@ -1,3 +1,5 @@
+// Result types of products, linear algebra and Fourier transforms.
+
 #include <optional>
 
 #include "ir/dimensions.h"

@@ -1,3 +1,5 @@
+// Result types of elementwise ops and constants.
+
 #include <optional>
 
 #include "ir/dimensions.h"

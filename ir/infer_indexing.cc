@@ -1,3 +1,5 @@
+// Result types of ops that gather and scatter.
+
 #include <algorithm>
 #include <optional>
 

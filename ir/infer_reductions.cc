@@ -1,3 +1,5 @@
+// Result types of reductions, sorting and batch normalization.
+
 #include <optional>
 
 #include "ir/dimensions.h"

@@ -1,3 +1,5 @@
+// Result types of ops that move and reshape.
+
 #include <algorithm>
 #include <optional>
 

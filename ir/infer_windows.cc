@@ -1,3 +1,5 @@
+// Result types of ops that slide a window: convolutions, pooling and its gradient.
+
 #include <optional>
 
 #include "ir/dimensions.h"

@@ -10,9 +10,11 @@ std::vector<InherentAttribute> SplitAttributes(std::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find(' ');
     std::string_view name = text.substr(0, end);
+    const bool is_new = name.back() == '+';
+    if (is_new) name.remove_suffix(1);
     const bool optional = name.back() == '?';
     if (optional) name.remove_suffix(1);
-    attributes.push_back({name, optional});
+    attributes.push_back({name, optional, is_new});
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return attributes;

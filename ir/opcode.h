@@ -26,6 +26,7 @@ enum class ResultRule : uint8_t {
 struct InherentAttribute {
   std::string_view name;
   bool optional;
+  bool is_new;  // Writers before StableHLO 1.18 do not know it.
 };
 
 struct OpInfo {

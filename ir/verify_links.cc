@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "ir/dimensions.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace plimsoll {

@@ -325,6 +325,16 @@ TEST_F(VerifyCallTest, ChecksDecompositionOfComposites) {
             "stablehlo.composite: there is no function @nothing (in @main, at train.py:41)");
 }
 
+TEST_F(VerifyCallTest, NestedModulesHaveNamesOfTheirOwn) {
+  Op* nested = module_.body().Append(Op::Create("builtin.module", Line(5), {}, {}, {}, {}, 1));
+  Block& body = nested->region(0).AddBlock();
+  std::unique_ptr<Op> moved = main_->Remove();
+  body.Append(std::move(moved));
+  EXPECT_EQ(Problem(), "");
+  Insert("func.call", {"4xf32"}, {argument_}, Callee("callee"));
+  EXPECT_EQ(Problem(), "func.call: there is no function @callee (in @main, at train.py:41)");
+}
+
 TEST_F(VerifyCallTest, NamesInsideUnknownOpsAreNotLookedUp) {
   Op* unknown = Insert("test.scope", {}, {}, {}, 1);
   Make(unknown->region(0).AddBlock(), nullptr, "func.call", {"4xf32"}, {argument_},

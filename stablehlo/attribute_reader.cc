@@ -424,6 +424,8 @@ Status AttributeReader::SkipBalanced() {
       continue;
     }
     if (cursor_.ConsumeHere("->")) continue;
+    // A comparison, as in affine_set<(d0) : (d0 >= 0)>, and no end of anything.
+    if (!open.empty() && open.back() == '(' && cursor_.ConsumeHere(">=")) continue;
     cursor_.set_position(cursor_.position() + 1);
     if (c == '<' || c == '(' || c == '[' || c == '{') {
       open += c;

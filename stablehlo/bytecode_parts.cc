@@ -101,7 +101,9 @@ StatusOr<Attribute> ReadDenseElements(BytecodeTables& tables, ByteCursor& cursor
     }
   }
   const auto found = static_cast<int64_t>(blob.size());
-  const bool is_splat = found == *size && *count > 0;
+  // MLIR keeps one element for an empty tensor too, if all would be the same.
+  if (found == *size && *count == 0) return context.DenseElements(type, {});
+  const bool is_splat = found == *size;
   if (!is_splat && (found % *size != 0 || found / *size != *count)) {
     return cursor.Error(StrCat("a constant of type ", type.ToString(), " has ", found,
                                " bytes, expected ", *count, " times ", *size, ", or once ", *size));

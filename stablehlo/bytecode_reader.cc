@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "stablehlo/byte_cursor.h"
@@ -284,30 +285,38 @@ StatusOr<Attribute> BytecodeReader::DecodeProperties(ByteCursor properties,
   if (opcode == Opcode::kUnknown) {
     return tables_->NotUnderstood(properties, StrCat("the attributes of op ", name.full_name));
   }
-  llvm::SmallVector<NamedAttribute> entries;
-  for (const InherentAttribute& attribute : GetOpInfo(opcode).attributes) {
-    Attribute value;
-    if (!attribute.optional) {
-      ASSIGN_OR_RETURN(value, tables_->TakeAttribute(properties));
-    } else if (!properties.AtEnd()) {
-      ASSIGN_OR_RETURN(value, tables_->TakeOptionalAttribute(properties));
-    }
-    if (value) entries.emplace_back(attribute.name, value);
+  // One number an attribute, absent ones too: their count tells which attributes the writer knew.
+  size_t count = 0;
+  for (ByteCursor ahead = properties; !ahead.AtEnd(); ++count) {
+    RETURN_IF_ERROR(ahead.TakeNumber().status());
   }
-  if (!properties.AtEnd()) {
-    return tables_->NotUnderstood(
-        properties, StrCat("the op ", name.full_name, " has an attribute more than is known"));
+  const std::vector<InherentAttribute>& known = GetOpInfo(opcode).attributes;
+  const size_t new_count =
+      llvm::count_if(known, [](const InherentAttribute& attribute) { return attribute.is_new; });
+  const bool knows_new = count == known.size();
+  if (!knows_new && count != known.size() - new_count) {
+    return tables_->NotUnderstood(properties,
+                                  StrCat("the op ", name.full_name, " has ", count, " attributes"));
+  }
+  llvm::SmallVector<NamedAttribute> entries;
+  for (const InherentAttribute& attribute : known) {
+    if (attribute.is_new && !knows_new) continue;
+    ASSIGN_OR_RETURN(const Attribute value, attribute.optional
+                                                ? tables_->TakeOptionalAttribute(properties)
+                                                : tables_->TakeAttribute(properties));
+    if (value) entries.emplace_back(attribute.name, value);
   }
   return entries.empty() ? Attribute() : context_->Dictionary(entries);
 }
 
 StatusOr<Attribute> BytecodeReader::ReadProperties(ByteCursor& cursor, const BytecodeOpName& name) {
-  if (!name.is_registered) return tables_->TakeAttribute(cursor);
   ASSIGN_OR_RETURN(const uint64_t index, cursor.TakeNumber());
   const auto key = std::make_pair(index, name.full_name.data());
   const auto cached = properties_.find(key);
   if (cached != properties_.end()) return cached->second;
-  ASSIGN_OR_RETURN(const ByteCursor properties, tables_->Properties(index, cursor));
+  ASSIGN_OR_RETURN(ByteCursor properties, tables_->Properties(index, cursor));
+  // Of an op that the writer did not know itself it has one attribute that holds all.
+  if (!name.is_registered) return tables_->TakeAttribute(properties);
   ASSIGN_OR_RETURN(const Attribute dictionary, name.dialect == "vhlo"
                                                    ? DecodeVhloProperties(properties, name)
                                                    : DecodeProperties(properties, name));

@@ -56,6 +56,16 @@ TEST(TextReaderTest, ReadsGroupsOfResults) {
             "  \"x.b\"(%0#1, %0#2) : (i2, i3) -> ()\n}) : () -> ()\n");
 }
 
+TEST(TextReaderTest, MovesInherentAttributesWhereTheyBelong) {
+  EXPECT_EQ(Rewrite(R"(%0 = "x.a"() : () -> tensor<2xf32>
+                       %1 = "stablehlo.reverse"(%0) {dimensions = array<i64: 0>, a} : (tensor<2xf32>) -> tensor<2xf32>
+                       "x.b"() {dimensions = array<i64: 0>} : () -> ())"),
+            "\"builtin.module\"() ({\n  %0 = \"x.a\"() : () -> tensor<2xf32>\n"
+            "  %1 = \"stablehlo.reverse\"(%0) <{dimensions = array<i64: 0>}> {a} : "
+            "(tensor<2xf32>) -> tensor<2xf32>\n"
+            "  \"x.b\"() {dimensions = array<i64: 0>} : () -> ()\n}) : () -> ()\n");
+}
+
 TEST(TextReaderTest, KeepsResources) {
   const std::string text =
       "\"x.y\"() {a = dense_resource<k> : tensor<1xf32>} : () -> ()\n"

@@ -27,9 +27,10 @@ def parse(program: str | convert.Buffer, name: str = "<program>") -> "Module":
     """Reads a program.
 
     `program` is a StableHLO portable artifact, MLIR bytecode, or MLIR text, generic or as JAX
-    prints it. Pretty text and native bytecode are read with jaxlib's MLIR. Large constants are
-    borrowed from `program`, not copied: a buffer that is not `bytes` must not be changed while the
-    module lives. `name` stands for the program in error messages.
+    prints it. Pretty text, and bytecode of dialects that the core does not know, are read with
+    jaxlib's MLIR. Large constants are borrowed from `program`, not copied: a buffer that is not
+    `bytes` must not be changed while the module lives. `name` stands for the program in error
+    messages.
     """
     data = _encode(program) if isinstance(program, str) else program
     try:

@@ -55,6 +55,7 @@ THEMES = (
     "text_types",
     "text_attributes",
     "text_locations",
+    "text_dialects",
 )
 
 # Sharded programs need several devices, and JAX makes them when it is first asked for one.

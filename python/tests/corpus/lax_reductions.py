@@ -125,6 +125,13 @@ for name in "cumsum cumprod cummax cummin cumlogsumexp".split():
     )
     theme.add(f"{name}-grad", jax.grad(lambda x, f=function: f(x, 0).sum()), f32(5))
     theme.add(f"{name}-one", lambda x, f=function: f(x, 0), f32(1))
+theme.add(
+    "cumsum-cuda",
+    lambda x: lax.cumsum(x, 0),
+    i32(8, 9),
+    platforms=("cuda",),
+    runnable=False,
+)
 theme.add("cumsum-complex", lambda x: lax.cumsum(x, 0), c64(7))
 theme.add("cumsum-i64", lambda x: lax.cumsum(x, 0), i64(7), x64=True)
 

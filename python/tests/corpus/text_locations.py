@@ -159,6 +159,7 @@ CONSTANTS = {
     "splat": "dense<0.1> : tensor<2x3xf32>",
     "list": "dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>",
     "empty": "dense<> : tensor<0x3xf32>",
+    "empty-splat": "dense<0> : tensor<4x0xi32>",
     "scalar": "dense<-7> : tensor<i64>",
     "nan": "dense<[0x7FC00001, 0xFF800000, -0.0]> : tensor<3xf32>",
     "complex": "dense<[(1.0, 2.0), (0x7FC00000, -0.0)]> : tensor<2xcomplex<f32>>",
@@ -314,59 +315,4 @@ add(
   }""",
     portable=JAX_VERSION >= (0, 12),
     beyond=True,
-)
-CHLO_UNARY = (
-    "acos acosh asin asinh atan atanh bessel_i1e conj cosh digamma erf erf_inv erfc is_inf "
-    "is_neg_inf is_pos_inf lgamma sinh square tan"
-).split()
-for op in CHLO_UNARY:
-    result = "tensor<3xi1>" if op.startswith("is_") else "tensor<3xf32>"
-    add(
-        f"chlo-{op}",
-        module("%x: tensor<3xf32>", f'%r = "chlo.{op}"(%x) : (tensor<3xf32>) -> {result}', result),
-    )
-CHLO_BINARY = (
-    "broadcast_add broadcast_atan2 broadcast_divide broadcast_power next_after polygamma zeta"
-).split()
-for op in CHLO_BINARY:
-    add(
-        f"chlo-{op}",
-        module(
-            "%x: tensor<3xf32>, %y: tensor<3xf32>",
-            f'%r = "chlo.{op}"(%x, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>',
-            "tensor<3xf32>",
-        ),
-    )
-add(
-    "chlo-top_k",
-    module(
-        "%x: tensor<2x7xf32>",
-        '%r:2 = "chlo.top_k"(%x) <{k = 3 : i64}> : '
-        "(tensor<2x7xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>)",
-        "tensor<2x3xf32>, tensor<2x3xi32>",
-    ),
-)
-add(
-    "sdy",
-    """
-  sdy.mesh @mesh = <["x"=2, "y"=4]>
-  sdy.mesh @reversed = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
-  sdy.mesh @empty = <[]>
-  sdy.mesh @one = <[], device_ids=[3]>
-  func.func @main(%x: tensor<8x4xf32>
-        {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y":(1)2}p1]>})
-      -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {?}], replicated={"y"}>}) {
-    %0 = sdy.sharding_constraint %x <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
-    %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}, {}]>]
-        out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%y: tensor<4x4xf32>) {
-      %s = stablehlo.sine %y : tensor<4x4xf32>
-      sdy.return %s : tensor<4x4xf32>
-    } : (tensor<8x4xf32>) -> tensor<8x4xf32>
-    %2 = sdy.reshard %1 <@mesh, [{}, {"y"}]> : tensor<8x4xf32>
-    sdy.sharding_group %2 group_id=3 : tensor<8x4xf32>
-    %3 = sdy.propagation_barrier %2 allowed_direction=FORWARD : tensor<8x4xf32>
-    %4 = stablehlo.sine %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-      : tensor<8x4xf32>
-    return %4 : tensor<8x4xf32>
-  }""",
 )
