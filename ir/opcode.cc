@@ -1,6 +1,7 @@
 #include "ir/opcode.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace plimsoll {
 namespace {
@@ -9,12 +10,12 @@ std::vector<InherentAttribute> SplitAttributes(std::string_view text) {
   std::vector<InherentAttribute> attributes;
   while (!text.empty()) {
     const size_t end = text.find(' ');
-    std::string_view name = text.substr(0, end);
-    const bool is_new = name.back() == '+';
-    if (is_new) name.remove_suffix(1);
-    const bool optional = name.back() == '?';
-    if (optional) name.remove_suffix(1);
-    attributes.push_back({name, optional, is_new});
+    auto [name, groups] = llvm::StringRef(text.substr(0, end)).split('#');
+    unsigned group_count = 0;
+    if (!groups.empty()) groups.getAsInteger(10, group_count);
+    const bool is_new = name.consume_back("+");
+    const bool optional = name.consume_back("?");
+    attributes.push_back({name, optional, is_new, group_count});
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return attributes;

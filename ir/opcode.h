@@ -26,7 +26,8 @@ enum class ResultRule : uint8_t {
 struct InherentAttribute {
   std::string_view name;
   bool optional;
-  bool is_new;  // Writers before StableHLO 1.18 do not know it.
+  bool is_new;           // Writers before StableHLO 1.18 do not know it.
+  unsigned group_count;  // Not 0: says how long each of so many groups of operands or results is.
 };
 
 struct OpInfo {

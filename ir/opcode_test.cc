@@ -45,13 +45,17 @@ TEST(OpcodeTest, AttributesAreSplitAndMarked) {
   EXPECT_EQ(attributes[1].name, "comparison_direction");
   EXPECT_FALSE(attributes[1].optional);
   EXPECT_TRUE(GetOpInfo(Opcode::kAdd).attributes.empty());
+  EXPECT_TRUE(GetOpInfo(Opcode::kChloTopK).attributes[0].is_new);
+  EXPECT_EQ(GetOpInfo(Opcode::kChloScan).attributes.back().name, "resultSegmentSizes");
+  EXPECT_EQ(GetOpInfo(Opcode::kChloScan).attributes.back().group_count, 2U);
 }
 
 TEST(OpcodeTest, AttributesAreInOrder) {
   for (const Opcode opcode : AllOpcodes()) {
     std::vector<std::string_view> names;
+    // The lengths of groups stand behind all others.
     for (const InherentAttribute& attribute : GetOpInfo(opcode).attributes) {
-      names.push_back(attribute.name);
+      if (attribute.group_count == 0) names.push_back(attribute.name);
     }
     EXPECT_TRUE(std::is_sorted(names.begin(), names.end())) << GetOpInfo(opcode).name;
   }

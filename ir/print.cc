@@ -155,11 +155,13 @@ void PrintDenseElements(Attribute attribute, std::string& out) {
   const bool as_numbers = element_size && *element_size > 0 && *element_size <= longest &&
                           !element.Is(TypeKind::kQuantized);
   const std::optional<int64_t> count = type.element_count();
-  if (count == 0) {
+  // Booleans have no bytes that all versions of MLIR agree on: older ones pack eight in one.
+  const bool is_short = count && (*count <= kLongestElementList || element.IsInteger(1));
+  if (bytes.empty()) {
     // MLIR writes an empty constant as nothing.
   } else if (as_numbers && attribute.is_splat()) {
     PrintElement(element, bytes, out);
-  } else if (as_numbers && count && *count <= kLongestElementList) {
+  } else if (as_numbers && is_short) {
     PrintElements(element, type.shape(), bytes, *element_size, out);
   } else {
     out += "\"0x";

@@ -299,10 +299,23 @@ TEST_F(PrintTest, NumbersTooWideForDigitsAreHexadecimal) {
   EXPECT_EQ(DenseBytes("2xi128", std::vector<char>(32, 1)).substr(0, 12), "dense<\"0x010");
 }
 
+TEST_F(PrintTest, LongConstantsOfBooleansAreWords) {
+  std::string words = "true";
+  for (int i = 1; i < 40; ++i) words += i % 2 == 0 ? ", true" : ", false";
+  std::vector<char> bytes(40, 0);
+  for (size_t i = 0; i < bytes.size(); i += 2) bytes[i] = 1;
+  EXPECT_EQ(DenseBytes("40xi1", bytes), "dense<[" + words + "]> : tensor<40xi1>");
+}
+
+TEST_F(PrintTest, OneElementCanStandForNone) {
+  EXPECT_EQ(DenseBytes("4x0xi8", {7}), "dense<7> : tensor<4x0xi8>");
+  EXPECT_EQ(DenseBytes("4x0xi8", {}), "dense<> : tensor<4x0xi8>");
+}
+
 TEST_F(PrintTest, ConstantsThatCannotBeAreNotReadOutside) {
   EXPECT_EQ(DenseBytes("4294967296x4294967296xi8", {1, 2}),
             "dense<\"0x0102\"> : tensor<4294967296x4294967296xi8>");
-  EXPECT_EQ(DenseBytes("2xi0", {}), "dense<\"0x\"> : tensor<2xi0>");
+  EXPECT_EQ(DenseBytes("2xi0", {}), "dense<> : tensor<2xi0>");
 }
 
 TEST_F(PrintTest, Resources) {

@@ -4,6 +4,7 @@
 #include "ir/structs.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include "stablehlo/enums.h"
 
@@ -101,8 +102,7 @@ StatusOr<Attribute> ReadDenseElements(BytecodeTables& tables, ByteCursor& cursor
     }
   }
   const auto found = static_cast<int64_t>(blob.size());
-  // MLIR keeps one element for an empty tensor too, if all would be the same.
-  if (found == *size && *count == 0) return context.DenseElements(type, {});
+  // One element can stand for none as well: MLIR keeps it.
   const bool is_splat = found == *size;
   if (!is_splat && (found % *size != 0 || found / *size != *count)) {
     return cursor.Error(StrCat("a constant of type ", type.ToString(), " has ", found,
@@ -185,6 +185,57 @@ StatusOr<Attribute> MakeReplicaGroupMeshAxes(BytecodeTables& tables, Attribute m
   return tables.context().OpaqueAttribute(
       StrCat("#stablehlo.replica_group_mesh_axes<mesh = ", mesh.ToString(),
              ", axes = ", axes.ToString(), ">"));
+}
+
+StatusOr<Type> ReadQuantized(BytecodeTables& tables, ByteCursor& cursor, bool per_axis) {
+  QuantizedData quantized;
+  ASSIGN_OR_RETURN(const uint64_t flags, cursor.TakeNumber());
+  quantized.flags = static_cast<uint32_t>(flags);
+  ASSIGN_OR_RETURN(quantized.storage, tables.TakeType(cursor));
+  ASSIGN_OR_RETURN(const Type expressed, tables.TakeType(cursor));
+  if (!quantized.storage.Is(TypeKind::kInteger) || quantized.storage.integer_width() > 32) {
+    return tables.NotUnderstood(
+        cursor, StrCat("a quantized type stored as ", quantized.storage.ToString()));
+  }
+  llvm::SmallVector<double> scales;
+  llvm::SmallVector<int64_t> zero_points;
+  if (!per_axis) {
+    ASSIGN_OR_RETURN(const uint64_t scale, tables.TakeBits(cursor, 64));
+    scales.push_back(llvm::bit_cast<double>(scale));
+    ASSIGN_OR_RETURN(zero_points.emplace_back(), cursor.TakeSigned());
+  } else {
+    ASSIGN_OR_RETURN(const uint64_t axis, cursor.TakeNumber());
+    if (axis > INT32_MAX) return cursor.Error("a quantized type's axis is too large");
+    quantized.axis = static_cast<int32_t>(axis);
+  }
+  ASSIGN_OR_RETURN(quantized.storage_min, cursor.TakeSigned());
+  ASSIGN_OR_RETURN(quantized.storage_max, cursor.TakeSigned());
+  if (per_axis) {
+    ASSIGN_OR_RETURN(const size_t scale_count, cursor.TakeCount());
+    for (size_t i = 0; i < scale_count; ++i) {
+      ASSIGN_OR_RETURN(const uint64_t scale, tables.TakeBits(cursor, 64));
+      scales.push_back(llvm::bit_cast<double>(scale));
+    }
+    ASSIGN_OR_RETURN(const std::vector<int64_t> points, tables.TakeSignedList(cursor));
+    if (points.size() != scales.size()) {
+      return cursor.Error("a quantized type has not as many zero points as scales");
+    }
+    zero_points.assign(points.begin(), points.end());
+  }
+  quantized.scales = scales;
+  quantized.zero_points = zero_points;
+  return tables.context().QuantizedType(expressed, quantized);
+}
+
+StatusOr<Type> ReadQuantType(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const uint64_t code, cursor.TakeNumber());
+  // The other kinds of the dialect are nothing that StableHLO has.
+  constexpr uint64_t kUniform = 3;
+  constexpr uint64_t kUniformPerAxis = 4;
+  if (code != kUniform && code != kUniformPerAxis) {
+    return tables.NotUnderstood(cursor, StrCat("a quantized type of code ", code));
+  }
+  return ReadQuantized(tables, cursor, code == kUniformPerAxis);
 }
 
 }  // namespace plimsoll

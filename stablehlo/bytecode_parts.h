@@ -25,6 +25,9 @@ StatusOr<Attribute> ReadEnum(BytecodeTables& tables, ByteCursor& cursor, std::st
 StatusOr<Attribute> ReadStruct(BytecodeTables& tables, ByteCursor& cursor,
                                std::string_view mnemonic);
 
+// A quantized type, with one scale or with one for each index along an axis.
+StatusOr<Type> ReadQuantized(BytecodeTables& tables, ByteCursor& cursor, bool per_axis);
+
 // Groups of devices described by the axes of a mesh. Nothing looks into them: they are held as
 // text.
 StatusOr<Attribute> ReadSubAxis(BytecodeTables& tables, ByteCursor& cursor);

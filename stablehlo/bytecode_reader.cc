@@ -128,6 +128,9 @@ class BytecodeReader {
   StatusOr<Attribute> ReadProperties(ByteCursor& cursor, const BytecodeOpName& name);
   StatusOr<Attribute> DecodeVhloProperties(ByteCursor properties, const BytecodeOpName& name);
   StatusOr<Attribute> DecodeProperties(ByteCursor properties, const BytecodeOpName& name);
+  // Whether the writer knew the attributes that the table marks as new.
+  StatusOr<bool> KnowsNewAttributes(llvm::ArrayRef<InherentAttribute> known, ByteCursor properties,
+                                    const BytecodeOpName& name) const;
   StatusOr<std::string_view> TodaysName(const ByteCursor& where, const BytecodeOpName& name,
                                         const Block& block) const;
   StatusOr<std::vector<Value*>> ReadOperands(ByteCursor& cursor);
@@ -279,32 +282,66 @@ StatusOr<Attribute> BytecodeReader::DecodeVhloProperties(ByteCursor properties,
   return converted;
 }
 
+// Lengths of groups of operands or results, as an array of i32: a list, or pairs of index and
+// length if most are 0.
+StatusOr<Attribute> TakeGroupSizes(BytecodeTables& tables, ByteCursor& cursor, unsigned count) {
+  std::vector<int32_t> sizes(count, 0);
+  ASSIGN_OR_RETURN(const auto header, cursor.TakeNumberWithFlag());
+  const auto [written, is_sparse] = header;
+  if (written > count) return cursor.Error("an op has more groups than it can have");
+  uint64_t index_bits = 0;
+  if (is_sparse && written > 0) {
+    ASSIGN_OR_RETURN(index_bits, cursor.TakeNumber());
+    if (index_bits > 8) return cursor.Error("a group's number is too wide");
+  }
+  for (uint64_t i = 0; i < written; ++i) {
+    ASSIGN_OR_RETURN(const uint64_t value, cursor.TakeNumber());
+    const uint64_t index = is_sparse ? value & ((uint64_t{1} << index_bits) - 1) : i;
+    const uint64_t size = is_sparse ? value >> index_bits : value;
+    if (index >= count || size > INT32_MAX) return cursor.Error("a group's size is wrong");
+    sizes[index] = static_cast<int32_t>(size);
+  }
+  return tables.context().DenseArray(
+      tables.context().IntegerType(32),
+      {reinterpret_cast<const char*>(sizes.data()), sizes.size() * sizeof(int32_t)});
+}
+
+StatusOr<bool> BytecodeReader::KnowsNewAttributes(llvm::ArrayRef<InherentAttribute> known,
+                                                  ByteCursor properties,
+                                                  const BytecodeOpName& name) const {
+  const size_t new_count =
+      llvm::count_if(known, [](const InherentAttribute& attribute) { return attribute.is_new; });
+  if (new_count == 0) return true;
+  // One number an attribute, absent ones too: their count tells which attributes the writer knew.
+  size_t count = 0;
+  for (; !properties.AtEnd(); ++count) RETURN_IF_ERROR(properties.TakeNumber().status());
+  if (count == known.size()) return true;
+  if (count == known.size() - new_count) return false;
+  return tables_->NotUnderstood(properties,
+                                StrCat("the op ", name.full_name, " has ", count, " attributes"));
+}
+
 StatusOr<Attribute> BytecodeReader::DecodeProperties(ByteCursor properties,
                                                      const BytecodeOpName& name) {
   const Opcode opcode = FindOpcode(name.full_name);
   if (opcode == Opcode::kUnknown) {
     return tables_->NotUnderstood(properties, StrCat("the attributes of op ", name.full_name));
   }
-  // One number an attribute, absent ones too: their count tells which attributes the writer knew.
-  size_t count = 0;
-  for (ByteCursor ahead = properties; !ahead.AtEnd(); ++count) {
-    RETURN_IF_ERROR(ahead.TakeNumber().status());
-  }
   const std::vector<InherentAttribute>& known = GetOpInfo(opcode).attributes;
-  const size_t new_count =
-      llvm::count_if(known, [](const InherentAttribute& attribute) { return attribute.is_new; });
-  const bool knows_new = count == known.size();
-  if (!knows_new && count != known.size() - new_count) {
-    return tables_->NotUnderstood(properties,
-                                  StrCat("the op ", name.full_name, " has ", count, " attributes"));
-  }
+  ASSIGN_OR_RETURN(const bool knows_new, KnowsNewAttributes(known, properties, name));
   llvm::SmallVector<NamedAttribute> entries;
   for (const InherentAttribute& attribute : known) {
     if (attribute.is_new && !knows_new) continue;
-    ASSIGN_OR_RETURN(const Attribute value, attribute.optional
-                                                ? tables_->TakeOptionalAttribute(properties)
-                                                : tables_->TakeAttribute(properties));
+    ASSIGN_OR_RETURN(const Attribute value,
+                     attribute.group_count > 0
+                         ? TakeGroupSizes(*tables_, properties, attribute.group_count)
+                     : attribute.optional ? tables_->TakeOptionalAttribute(properties)
+                                          : tables_->TakeAttribute(properties));
     if (value) entries.emplace_back(attribute.name, value);
+  }
+  if (!properties.AtEnd()) {
+    return tables_->NotUnderstood(
+        properties, StrCat("the op ", name.full_name, " has an attribute more than is known"));
   }
   return entries.empty() ? Attribute() : context_->Dictionary(entries);
 }

@@ -1,6 +1,6 @@
-// How the StableHLO dialect itself encodes its attributes and types in MLIR bytecode, which
-// frameworks use in memory. Unlike VHLO it promises no compatibility: what is not known here is
-// "not understood".
+// How the dialects StableHLO and CHLO themselves encode their attributes and types in MLIR
+// bytecode, which frameworks use in memory. Unlike VHLO they promise no compatibility: what is not
+// known here is "not understood".
 
 #include "stablehlo/bytecode_parts.h"
 #include "stablehlo/bytecode_tables.h"
@@ -101,6 +101,19 @@ StatusOr<Attribute> ReadStablehloAttribute(BytecodeTables& tables, ByteCursor& c
     default:
       return tables.NotUnderstood(cursor, StrCat("a StableHLO attribute of code ", code));
   }
+}
+
+// CHLO encodes two enumerations, which it numbers as StableHLO does; its other attributes are text.
+StatusOr<Attribute> ReadChloAttribute(BytecodeTables& tables, ByteCursor& cursor) {
+  constexpr std::string_view kChloEnums[] = {"comparison_direction", "comparison_type"};
+  ASSIGN_OR_RETURN(const uint64_t code, cursor.TakeNumber());
+  if (code >= std::size(kChloEnums)) {
+    return tables.NotUnderstood(cursor, StrCat("a CHLO attribute of code ", code));
+  }
+  ASSIGN_OR_RETURN(const Attribute value,
+                   ReadEnum(tables, cursor, StrCat("stablehlo.", kChloEnums[code])));
+  return tables.MakeOpaque(StrCat("#chlo<", kChloEnums[code], " ", value.enumerator(), ">"),
+                           cursor);
 }
 
 StatusOr<Type> ReadStablehloType(BytecodeTables& tables, ByteCursor& cursor) {

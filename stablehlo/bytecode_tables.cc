@@ -162,6 +162,8 @@ StatusOr<Attribute> BytecodeTables::ResolveAttribute(uint64_t index, const ByteC
     value = ReadVhloAttribute(*this, cursor);
   } else if (entry.dialect == "stablehlo") {
     value = ReadStablehloAttribute(*this, cursor);
+  } else if (entry.dialect == "chlo") {
+    value = ReadChloAttribute(*this, cursor);
   } else if (entry.dialect == "sdy") {
     value = ReadSdyAttribute(*this, cursor);
   } else {
@@ -199,6 +201,8 @@ StatusOr<Type> BytecodeTables::TypeAt(uint64_t index, const ByteCursor& where) {
     value = ReadVhloType(*this, cursor);
   } else if (entry.dialect == "stablehlo") {
     value = ReadStablehloType(*this, cursor);
+  } else if (entry.dialect == "quant") {
+    value = ReadQuantType(*this, cursor);
   } else {
     value = NotUnderstood(cursor, StrCat("a type of dialect ", entry.dialect));
   }

@@ -110,6 +110,8 @@ StatusOr<Attribute> ReadBuiltinAttribute(BytecodeTables& tables, ByteCursor& cur
 StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor);
 StatusOr<Attribute> ReadVhloAttribute(BytecodeTables& tables, ByteCursor& cursor);
 StatusOr<Type> ReadVhloType(BytecodeTables& tables, ByteCursor& cursor);
+StatusOr<Attribute> ReadChloAttribute(BytecodeTables& tables, ByteCursor& cursor);
+StatusOr<Type> ReadQuantType(BytecodeTables& tables, ByteCursor& cursor);
 StatusOr<Attribute> ReadSdyAttribute(BytecodeTables& tables, ByteCursor& cursor);
 StatusOr<Attribute> ReadStablehloAttribute(BytecodeTables& tables, ByteCursor& cursor);
 StatusOr<Type> ReadStablehloType(BytecodeTables& tables, ByteCursor& cursor);

@@ -1,8 +1,6 @@
 // How VHLO, StableHLO's versioned dialect, encodes its attributes and types. They are read as what
 // they stand for today.
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/bit.h"
 #include "stablehlo/bytecode_parts.h"
 #include "stablehlo/bytecode_tables.h"
 
@@ -81,46 +79,6 @@ constexpr IntegerCode kIntegerCodes[] = {
     {16, 8, Signedness::kUnsigned},  {17, 16, Signedness::kUnsigned},
     {18, 32, Signedness::kUnsigned}, {19, 64, Signedness::kUnsigned},
 };
-
-StatusOr<Type> ReadQuantized(BytecodeTables& tables, ByteCursor& cursor, bool per_axis) {
-  QuantizedData quantized;
-  ASSIGN_OR_RETURN(const uint64_t flags, cursor.TakeNumber());
-  quantized.flags = static_cast<uint32_t>(flags);
-  ASSIGN_OR_RETURN(quantized.storage, tables.TakeType(cursor));
-  ASSIGN_OR_RETURN(const Type expressed, tables.TakeType(cursor));
-  if (!quantized.storage.Is(TypeKind::kInteger) || quantized.storage.integer_width() > 32) {
-    return tables.NotUnderstood(
-        cursor, StrCat("a quantized type stored as ", quantized.storage.ToString()));
-  }
-  llvm::SmallVector<double> scales;
-  llvm::SmallVector<int64_t> zero_points;
-  if (!per_axis) {
-    ASSIGN_OR_RETURN(const uint64_t scale, tables.TakeBits(cursor, 64));
-    scales.push_back(llvm::bit_cast<double>(scale));
-    ASSIGN_OR_RETURN(zero_points.emplace_back(), cursor.TakeSigned());
-  } else {
-    ASSIGN_OR_RETURN(const uint64_t axis, cursor.TakeNumber());
-    if (axis > INT32_MAX) return cursor.Error("a quantized type's axis is too large");
-    quantized.axis = static_cast<int32_t>(axis);
-  }
-  ASSIGN_OR_RETURN(quantized.storage_min, cursor.TakeSigned());
-  ASSIGN_OR_RETURN(quantized.storage_max, cursor.TakeSigned());
-  if (per_axis) {
-    ASSIGN_OR_RETURN(const size_t scale_count, cursor.TakeCount());
-    for (size_t i = 0; i < scale_count; ++i) {
-      ASSIGN_OR_RETURN(const uint64_t scale, tables.TakeBits(cursor, 64));
-      scales.push_back(llvm::bit_cast<double>(scale));
-    }
-    ASSIGN_OR_RETURN(const std::vector<int64_t> points, tables.TakeSignedList(cursor));
-    if (points.size() != scales.size()) {
-      return cursor.Error("a quantized type has not as many zero points as scales");
-    }
-    zero_points.assign(points.begin(), points.end());
-  }
-  quantized.scales = scales;
-  quantized.zero_points = zero_points;
-  return tables.context().QuantizedType(expressed, quantized);
-}
 
 }  // namespace
 

@@ -169,7 +169,6 @@ StatusOr<Attribute> AttributeReader::ReadDenseElements() {
     RETURN_IF_ERROR(ReadElements(element, type.shape(), bytes));
   } else if (first != '>') {
     RETURN_IF_ERROR(ReadElement(element, bytes));
-    if (*count == 0) bytes.clear();
   } else if (*count != 0) {
     return cursor_.Unexpected("the constant's elements");
   }

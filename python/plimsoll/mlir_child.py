@@ -27,6 +27,10 @@ def convert(program: bytes) -> str:
         chlo.register_dialect(context)
         sdy.register_dialect(context)
         mhlo.register_mhlo_dialect(context)
+        # Python cannot register the dialect of quantized types; the reader of artifacts does.
+        empty = ir.Module.parse("module {}")
+        artifact = stablehlo.serialize_portable_artifact(empty, stablehlo.get_current_version())
+        stablehlo.deserialize_portable_artifact(context, artifact)
         context.allow_unregistered_dialects = True
         return ir.Module.parse(program).operation.get_asm(
             enable_debug_info=True, print_generic_op_form=True
