@@ -230,8 +230,8 @@ StatusOr<Type> ReadQuantized(BytecodeTables& tables, ByteCursor& cursor, bool pe
 StatusOr<Type> ReadQuantType(BytecodeTables& tables, ByteCursor& cursor) {
   ASSIGN_OR_RETURN(const uint64_t code, cursor.TakeNumber());
   // The other kinds of the dialect are nothing that StableHLO has.
-  constexpr uint64_t kUniform = 3;
-  constexpr uint64_t kUniformPerAxis = 4;
+  constexpr uint64_t kUniform = 4;
+  constexpr uint64_t kUniformPerAxis = 5;
   if (code != kUniform && code != kUniformPerAxis) {
     return tables.NotUnderstood(cursor, StrCat("a quantized type of code ", code));
   }
