@@ -11,7 +11,7 @@
 namespace plimsoll {
 namespace {
 
-constexpr std::string_view kSubAxisPrefix = "#stablehlo.sub_axis_info";
+constexpr std::string_view kSubAxisPrefix = "#stablehlo<sub_axis_info";
 constexpr std::string_view kMeshAxisPrefix = "#stablehlo.mesh_axis";
 
 StatusOr<Attribute> ReadField(BytecodeTables& tables, ByteCursor& cursor, FieldKind kind) {
@@ -140,7 +140,7 @@ StatusOr<Attribute> ReadStruct(BytecodeTables& tables, ByteCursor& cursor,
 StatusOr<Attribute> ReadSubAxis(BytecodeTables& tables, ByteCursor& cursor) {
   ASSIGN_OR_RETURN(const int64_t pre_size, cursor.TakeSigned());
   ASSIGN_OR_RETURN(const int64_t size, cursor.TakeSigned());
-  return tables.context().OpaqueAttribute(StrCat(kSubAxisPrefix, "(", pre_size, ")", size));
+  return tables.context().OpaqueAttribute(StrCat(kSubAxisPrefix, "(", pre_size, ")", size, ">"));
 }
 
 StatusOr<Attribute> ReadMeshAxis(BytecodeTables& tables, Attribute name, ByteCursor& cursor) {
@@ -158,7 +158,9 @@ StatusOr<Attribute> MakeAxisRef(BytecodeTables& tables, Attribute name, Attribut
     if (!sub_axis.Is(AttributeKind::kOpaque) || !sub_axis.text().starts_with(kSubAxisPrefix)) {
       return where.Error("expected a part of an axis");
     }
-    text += StrCat(", sub_axis_info = ", sub_axis.text().substr(kSubAxisPrefix.size()));
+    // Inside another attribute it stands without its name and brackets.
+    const std::string_view body = sub_axis.text().substr(kSubAxisPrefix.size());
+    text += StrCat(", sub_axis_info = ", body.substr(0, body.size() - 1));
   }
   return tables.MakeOpaque(text + ">", where);
 }
