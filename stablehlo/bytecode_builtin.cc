@@ -242,15 +242,10 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
     }
     case kIndexType:
       return context.IndexType();
-    case kFunctionType: {
-      ASSIGN_OR_RETURN(const std::vector<Type> inputs, tables.TakeTypes(cursor));
-      ASSIGN_OR_RETURN(const std::vector<Type> outputs, tables.TakeTypes(cursor));
-      return context.FunctionType(inputs, outputs);
-    }
-    case kComplexType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
-      return context.ComplexType(element);
-    }
+    case kFunctionType:
+      return ReadFunctionType(tables, cursor);
+    case kComplexType:
+      return ReadComplexType(tables, cursor);
     case kMemrefType: {
       ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
       ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
@@ -264,23 +259,12 @@ StatusOr<Type> ReadBuiltinType(BytecodeTables& tables, ByteCursor& cursor) {
     case kNoneType:
       return context.NoneType();
     case kTensorType:
-    case kTensorTypeWithEncoding: {
-      Attribute encoding;
-      if (code == kTensorTypeWithEncoding) {
-        ASSIGN_OR_RETURN(encoding, tables.TakeAttribute(cursor));
-      }
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
-      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
-      return context.TensorType(shape, element, encoding);
-    }
-    case kTupleType: {
-      ASSIGN_OR_RETURN(const std::vector<Type> members, tables.TakeTypes(cursor));
-      return context.TupleType(members);
-    }
-    case kUnrankedTensorType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
-      return context.UnrankedTensorType(element);
-    }
+    case kTensorTypeWithEncoding:
+      return ReadTensorType(tables, cursor, code == kTensorTypeWithEncoding);
+    case kTupleType:
+      return ReadTupleType(tables, cursor);
+    case kUnrankedTensorType:
+      return ReadUnrankedTensorType(tables, cursor);
     default:
       return tables.NotUnderstood(cursor, StrCat("a builtin type of code ", code));
   }

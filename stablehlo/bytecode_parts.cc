@@ -108,7 +108,7 @@ StatusOr<Attribute> ReadDenseElements(BytecodeTables& tables, ByteCursor& cursor
     return cursor.Error(StrCat("a constant of type ", type.ToString(), " has ", found,
                                " bytes, expected ", *count, " times ", *size, ", or once ", *size));
   }
-  // The elements stay cursor they are: constants can be most of a program.
+  // The elements stay where they are: constants can be most of a program.
   return context.DenseElements(type, blob, /*borrow=*/true);
 }
 
@@ -187,6 +187,37 @@ StatusOr<Attribute> MakeReplicaGroupMeshAxes(BytecodeTables& tables, Attribute m
   return tables.context().OpaqueAttribute(
       StrCat("#stablehlo.replica_group_mesh_axes<mesh = ", mesh.ToString(),
              ", axes = ", axes.ToString(), ">"));
+}
+
+StatusOr<Type> ReadComplexType(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
+  return tables.context().ComplexType(element);
+}
+
+StatusOr<Type> ReadFunctionType(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const std::vector<Type> inputs, tables.TakeTypes(cursor));
+  ASSIGN_OR_RETURN(const std::vector<Type> outputs, tables.TakeTypes(cursor));
+  return tables.context().FunctionType(inputs, outputs);
+}
+
+StatusOr<Type> ReadTensorType(BytecodeTables& tables, ByteCursor& cursor, bool has_encoding) {
+  Attribute encoding;
+  if (has_encoding) {
+    ASSIGN_OR_RETURN(encoding, tables.TakeAttribute(cursor));
+  }
+  ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
+  ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
+  return tables.context().TensorType(shape, element, encoding);
+}
+
+StatusOr<Type> ReadTupleType(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const std::vector<Type> members, tables.TakeTypes(cursor));
+  return tables.context().TupleType(members);
+}
+
+StatusOr<Type> ReadUnrankedTensorType(BytecodeTables& tables, ByteCursor& cursor) {
+  ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
+  return tables.context().UnrankedTensorType(element);
 }
 
 StatusOr<Type> ReadQuantized(BytecodeTables& tables, ByteCursor& cursor, bool per_axis) {

@@ -25,6 +25,12 @@ StatusOr<Attribute> ReadEnum(BytecodeTables& tables, ByteCursor& cursor, std::st
 StatusOr<Attribute> ReadStruct(BytecodeTables& tables, ByteCursor& cursor,
                                std::string_view mnemonic);
 
+// The types that MLIR's builtin dialect and VHLO have both.
+StatusOr<Type> ReadComplexType(BytecodeTables& tables, ByteCursor& cursor);
+StatusOr<Type> ReadFunctionType(BytecodeTables& tables, ByteCursor& cursor);
+StatusOr<Type> ReadTensorType(BytecodeTables& tables, ByteCursor& cursor, bool has_encoding);
+StatusOr<Type> ReadTupleType(BytecodeTables& tables, ByteCursor& cursor);
+StatusOr<Type> ReadUnrankedTensorType(BytecodeTables& tables, ByteCursor& cursor);
 // A quantized type, with one scale or with one for each index along an axis.
 StatusOr<Type> ReadQuantized(BytecodeTables& tables, ByteCursor& cursor, bool per_axis);
 

@@ -183,41 +183,25 @@ StatusOr<Type> ReadVhloType(BytecodeTables& tables, ByteCursor& cursor) {
   switch (code) {
     case kBooleanType:
       return context.IntegerType(1);
-    case kComplexType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
-      return context.ComplexType(element);
-    }
-    case kFunctionType: {
-      ASSIGN_OR_RETURN(const std::vector<Type> inputs, tables.TakeTypes(cursor));
-      ASSIGN_OR_RETURN(const std::vector<Type> outputs, tables.TakeTypes(cursor));
-      return context.FunctionType(inputs, outputs);
-    }
+    case kComplexType:
+      return ReadComplexType(tables, cursor);
+    case kFunctionType:
+      return ReadFunctionType(tables, cursor);
     case kIndexType:
       return context.IndexType();
     case kTensorType:
-    case kTensorTypeWithEncoding: {
-      Attribute encoding;
-      if (code == kTensorTypeWithEncoding) {
-        ASSIGN_OR_RETURN(encoding, tables.TakeAttribute(cursor));
-      }
-      ASSIGN_OR_RETURN(const std::vector<int64_t> shape, tables.TakeShape(cursor));
-      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
-      return context.TensorType(shape, element, encoding);
-    }
+    case kTensorTypeWithEncoding:
+      return ReadTensorType(tables, cursor, code == kTensorTypeWithEncoding);
     case kTokenType:
       return context.TokenType();
-    case kTupleType: {
-      ASSIGN_OR_RETURN(const std::vector<Type> members, tables.TakeTypes(cursor));
-      return context.TupleType(members);
-    }
+    case kTupleType:
+      return ReadTupleType(tables, cursor);
     case kQuantizedType:
       return ReadQuantized(tables, cursor, /*per_axis=*/false);
     case kQuantizedPerAxisType:
       return ReadQuantized(tables, cursor, /*per_axis=*/true);
-    case kUnrankedTensorType: {
-      ASSIGN_OR_RETURN(const Type element, tables.TakeElementType(cursor));
-      return context.UnrankedTensorType(element);
-    }
+    case kUnrankedTensorType:
+      return ReadUnrankedTensorType(tables, cursor);
     case kWitnessType:
       return context.WitnessType();
     case kNoneType:

@@ -149,9 +149,10 @@ StatusOr<NumberToken> TextCursor::TakeNumber() {
   return token;
 }
 
-StatusOr<uint64_t> TextCursor::TakeUnsigned() {
+template <typename Number>
+StatusOr<Number> TextCursor::TakeNumber() {
   SkipSpace();
-  uint64_t value = 0;
+  Number value = 0;
   const char* begin = text_.data() + position_;
   const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
   if (error == std::errc::result_out_of_range) return Error("this number does not fit in 64 bits");
@@ -160,16 +161,8 @@ StatusOr<uint64_t> TextCursor::TakeUnsigned() {
   return value;
 }
 
-StatusOr<int64_t> TextCursor::TakeInteger() {
-  SkipSpace();
-  int64_t value = 0;
-  const char* begin = text_.data() + position_;
-  const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-  if (error == std::errc::result_out_of_range) return Error("this number does not fit in 64 bits");
-  if (error != std::errc()) return Unexpected("a number");
-  position_ += end - begin;
-  return value;
-}
+StatusOr<uint64_t> TextCursor::TakeUnsigned() { return TakeNumber<uint64_t>(); }
+StatusOr<int64_t> TextCursor::TakeInteger() { return TakeNumber<int64_t>(); }
 
 Status TextCursor::ErrorAt(size_t position, std::string_view message, ErrorCode code) const {
   const std::string_view before = text_.substr(0, position);

@@ -73,6 +73,9 @@ class TextCursor {
   Status Unexpected(std::string_view expected);
 
  private:
+  template <typename Number>
+  StatusOr<Number> TakeNumber();
+
   std::string_view text_;
   std::string_view name_;
   size_t position_ = 0;
