@@ -54,9 +54,10 @@ INSTANTIATE_TEST_SUITE_P(
         "#stablehlo.bounds<4, ?>", "#stablehlo.newer<a = [1], b -> {c}>", "#stablehlo<newer X>",
         "#sdy.sharding<@mesh, [{\"x\"}, {?}]>", "#sdy<manual_axes{\"x\"}>", "#x.bare",
         "affine_map<(d0, d1) -> (d1)>", "affine_set<(d0) : (d0 - 3 >= 0)>", "distinct[0]<unit>",
-        "123456789012345678901 : i128", "loc(unknown)", "loc(\"f.py\":1:2)",
-        "loc(\"f.py\":1:2 to :9)", "loc(\"f.py\":1:2 to 3:4)", "loc(\"name\"(\"f.py\":1:2))",
-        "loc(callsite(\"a\" at \"b\"))", "loc(fused<\"m\">[\"a\", unknown])"));
+        "123456789012345678901 : i128", "dense<(1, 2)> : tensor<complex<i128>>", "loc(unknown)",
+        "loc(\"f.py\":1:2)", "loc(\"f.py\":1:2 to :9)", "loc(\"f.py\":1:2 to 3:4)",
+        "loc(\"name\"(\"f.py\":1:2))", "loc(callsite(\"a\" at \"b\"))",
+        "loc(fused<\"m\">[\"a\", unknown])"));
 
 class SameTypeTest : public ::testing::TestWithParam<const char*> {};
 TEST_P(SameTypeTest, IsWrittenAsItWasRead) { EXPECT_EQ(TypeOf(GetParam()), GetParam()); }

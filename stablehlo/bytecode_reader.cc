@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "stablehlo/byte_cursor.h"
 #include "stablehlo/bytecode_tables.h"
+#include "stablehlo/inherent_attributes.h"
 #include "stablehlo/limits.h"
 #include "stablehlo/text_budget.h"
 #include "stablehlo/vhlo_ops.h"
@@ -425,6 +426,7 @@ Status BytecodeReader::ReadOp(ByteCursor& cursor, Block& block) {
     }
     if (properties && properties.items().empty()) properties = {};
   }
+  MoveInherentAttributes(tables_->context(), FindOpcode(name), properties, attributes);
   std::vector<Type> result_types;
   if ((parts & kHasResults) != 0) {
     ASSIGN_OR_RETURN(result_types, tables_->TakeTypes(cursor));

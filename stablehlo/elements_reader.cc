@@ -160,8 +160,8 @@ StatusOr<Attribute> AttributeReader::ReadDenseElements() {
     cursor_.set_position(end);
     return context_.DenseElements(type, {decoded, byte_count}, /*borrow=*/true);
   }
-  const bool is_number = element.Is(TypeKind::kComplex) || *size <= 8;
-  if (!is_number) {
+  const int64_t longest = element.Is(TypeKind::kComplex) ? 16 : 8;
+  if (*size > longest) {
     cursor_.set_position(end);
     return ReadOpaqueAttribute(start);
   }

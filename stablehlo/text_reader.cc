@@ -8,6 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "stablehlo/attribute_reader.h"
+#include "stablehlo/inherent_attributes.h"
 #include "stablehlo/limits.h"
 #include "stablehlo/text_budget.h"
 #include "stablehlo/text_cursor.h"
@@ -66,7 +67,6 @@ class TextReader {
   Status ReadBlockHeader(Block& block);
   Status ReadOps(Block& block);
   Status CheckOperandTypes(llvm::ArrayRef<Value*> operands, Type signature, size_t position);
-  void MoveInherentAttributes(Opcode opcode, Attribute& properties, Attribute& attributes);
   Status DefineResults(llvm::ArrayRef<ResultName> names, Op& op, size_t position);
   Status ReadResources(Module& module);
   Status ReadResourceGroup(bool is_external, Module& module);
@@ -168,29 +168,6 @@ Status TextReader::CheckOperandTypes(llvm::ArrayRef<Value*> operands, Type signa
   return OkStatus();
 }
 
-// Before MLIR had properties, inherent attributes stood among the others; texts by hand still put
-// them there.
-void TextReader::MoveInherentAttributes(Opcode opcode, Attribute& properties,
-                                        Attribute& attributes) {
-  if (!attributes) return;
-  llvm::SmallVector<NamedAttribute> inherent;
-  llvm::SmallVector<NamedAttribute> others;
-  for (size_t i = 0; i < attributes.items().size(); ++i) {
-    const std::string_view name = attributes.names()[i];
-    const bool is_inherent =
-        (!properties || !properties.Find(name)) &&
-        llvm::any_of(GetOpInfo(opcode).attributes,
-                     [&](const InherentAttribute& known) { return known.name == name; });
-    (is_inherent ? inherent : others).emplace_back(name, attributes.items()[i]);
-  }
-  if (inherent.empty()) return;
-  for (size_t i = 0; properties && i < properties.items().size(); ++i) {
-    inherent.emplace_back(properties.names()[i], properties.items()[i]);
-  }
-  properties = context_->Dictionary(inherent);
-  attributes = context_->Dictionary(others);
-}
-
 Status TextReader::DefineResults(llvm::ArrayRef<ResultName> names, Op& op, size_t position) {
   if (names.empty() && op.result_count() == 0) return OkStatus();
   size_t next = 0;
@@ -256,7 +233,7 @@ StatusOr<std::unique_ptr<Op>> TextReader::ReadOp() {
   ASSIGN_OR_RETURN(Location location, attributes_.ReadOptionalLocation());
   if (!location) location = context_->UnknownLocation();
 
-  MoveInherentAttributes(opcode, properties, attributes);
+  MoveInherentAttributes(*context_, opcode, properties, attributes);
   const bool has_properties = properties && !properties.items().empty();
   const bool has_attributes = attributes && !attributes.items().empty();
   std::unique_ptr<Op> op = Op::Create(name, location, signature.outputs(), operands,
