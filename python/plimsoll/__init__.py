@@ -1,12 +1,32 @@
 """Plimsoll: a compiler layer in front of XLA that gives a program a memory limit.
 
-Importing this package is cheap: JAX is imported only by the parts that need it.
+    PLIMSOLL_MEMORY_LIMIT=2GiB python train.py
+
+JAX finds it by itself. This package is for limits on parts of a program, and for looking at one.
+Importing it is cheap: JAX is imported only by the parts that need it.
 """
 
 from plimsoll import ir
-from plimsoll._native import lib as _lib
-from plimsoll.errors import PlimsollError
+from plimsoll._native import VERSION as __version__
+from plimsoll.errors import MemoryLimitError, PlimsollError
+from plimsoll.hook import take_flags_early as _take_flags_early
+from plimsoll.inspection import Inspection, inspect
+from plimsoll.record import Compilation, Report, report
+from plimsoll.scope import jit, memory_limit, set_memory_limit
 
-__all__ = ["PlimsollError", "__version__", "ir"]
+__all__ = [
+    "Compilation",
+    "Inspection",
+    "MemoryLimitError",
+    "PlimsollError",
+    "Report",
+    "__version__",
+    "inspect",
+    "ir",
+    "jit",
+    "memory_limit",
+    "report",
+    "set_memory_limit",
+]
 
-__version__ = _lib.plimsoll_version().decode()
+_take_flags_early()

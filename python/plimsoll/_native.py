@@ -72,6 +72,7 @@ def _load() -> ctypes.CDLL:
 
 
 lib = _load()
+VERSION: str = lib.plimsoll_version().decode()
 
 
 def check(error: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The command line: `plimsoll opt`, `plimsoll show` and `plimsoll run`.
+"""The command line: `plimsoll opt`, `show`, `run`, `exec` and `doctor`.
 
 Exit status: 0 for success, 2 for the user's mistake, 1 for a failure. An error is one line on
 standard error.
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import plimsoll
-from plimsoll import ir, show
+from plimsoll import doctor, ir, launch, show
 from plimsoll.errors import PlimsollError
 from plimsoll.load import load_module
 from plimsoll.units import whole_number
@@ -106,8 +106,23 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         help="run a program on the engine",
         description="Runs a program on the engine, with given or random inputs.",
     )
+    exec_parser = commands.add_parser(
+        "exec",
+        help="run a command under a memory limit",
+        description="Runs a command whose JAX programs then stay inside a memory limit.",
+    )
+    launch.add_arguments(exec_parser)
+    exec_parser.set_defaults(command=launch.launch)
+
+    doctor_parser = commands.add_parser(
+        "doctor",
+        help="print what is found on this machine, and what is wrong",
+        description="Prints versions, devices, the hook's state and the limit, and what is wrong.",
+    )
+    doctor_parser.set_defaults(command=_doctor)
+
     # Loading numpy takes longer than the other commands take to run.
-    if "run" in arguments:
+    if arguments[:1] == ["run"]:
         from plimsoll import run
 
         run.add_arguments(run_parser)
@@ -140,6 +155,13 @@ def _unwritable(path: str, error: OSError) -> PlimsollError:
 
 def _show(options: argparse.Namespace) -> None:
     print(show.describe(load_module(options.file), options.largest))
+
+
+def _doctor(_: argparse.Namespace) -> None:
+    text, problems = doctor.diagnose()
+    print(text)
+    if problems:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

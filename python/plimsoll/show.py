@@ -17,7 +17,7 @@ def describe(module: Module, largest: int = 20) -> str:
     parts = [_heading(summary)]
     if main is not None:
         parts += [
-            _section(
+            section(
                 f"arguments of {main}",
                 [
                     (value["name"], value["type"], byte_text(value["bytes"]), _source(value))
@@ -25,7 +25,7 @@ def describe(module: Module, largest: int = 20) -> str:
                 ],
                 "llrl",
             ),
-            _section(
+            section(
                 f"results of {main}",
                 [
                     (str(index), value["type"], byte_text(value["bytes"]))
@@ -35,25 +35,28 @@ def describe(module: Module, largest: int = 20) -> str:
             ),
         ]
     parts.append(
-        _section(
+        section(
             "ops by kind",
             [(str(kind["count"]), kind["op"]) for kind in summary["ops_by_kind"]],
             "rl",
         )
     )
     if largest > 0:
-        parts.append(
-            _section(
-                "largest values",
-                [
-                    (byte_text(value["bytes"]), value["type"], value["op"], _source(value))
-                    for value in summary["largest"]
-                ],
-                "rlll",
-            )
-        )
+        parts.append(largest_values(summary))
     parts.append(_totals(summary))
     return "\n\n".join(parts)
+
+
+def largest_values(summary: dict[str, Any]) -> str:
+    """The biggest values of a summary, each with the user's source line."""
+    return section(
+        "largest values",
+        [
+            (byte_text(value["bytes"]), value["type"], value["op"], _source(value))
+            for value in summary["largest"]
+        ],
+        "rlll",
+    )
 
 
 def _heading(summary: dict[str, Any]) -> str:
@@ -70,7 +73,7 @@ def _totals(summary: dict[str, Any]) -> str:
     ]
     if summary["unknown_sizes"]:
         rows.append(("values whose size is known only at run time", str(summary["unknown_sizes"])))
-    return _section("totals", rows, "lr")
+    return section("totals", rows, "lr")
 
 
 def _source(value: dict[str, Any]) -> str:
@@ -89,7 +92,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _section(title: str, rows: Sequence[Sequence[str]], alignment: str) -> str:
+def section(title: str, rows: Sequence[Sequence[str]], alignment: str) -> str:
     """A title and rows in columns, each column aligned left ("l") or right ("r")."""
     if not rows:
         return f"{title}\n  none"

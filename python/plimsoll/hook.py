@@ -1,0 +1,266 @@
+"""Plimsoll inside JAX: every program that JAX compiles goes through here.
+
+JAX compiles in one place for all of its ways and backends, `compiler.backend_compile_and_load`. The
+hook replaces that function, the one around it that asks the persistent cache first, and the part of
+the cache's key that JAX leaves to others.
+"""
+
+import functools
+import inspect
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from plimsoll import allocator, record, refusal, roundtrip, xla_flags
+from plimsoll._native import VERSION
+from plimsoll.check import check
+from plimsoll.errors import PlimsollError
+from plimsoll.limits import Limit, environment_limit
+from plimsoll.log import TRACE, logger, warn_once
+from plimsoll.need import Need, need_of
+from plimsoll.source import user_line
+
+# The functions of JAX that are replaced, and the parameters that are relied on.
+_COMPILE = ("backend", "module", "executable_devices", "options", "host_callbacks")
+_COMPILE_CACHED = (
+    "backend",
+    "computation",
+    "devices",
+    "compile_options",
+    "host_callbacks",
+    "executable_devices",
+    "pgle_profiler",
+)
+
+_lock = threading.RLock()
+# Set once the hook is in place: jax.make_user_context's object, whose value is the limit.
+_context: Any = None
+_fault: str | None = None
+_thread = threading.local()
+
+
+def is_off() -> bool:
+    """True if the user turned Plimsoll off."""
+    return os.environ.get("PLIMSOLL", "").strip().lower() in ("off", "0", "false", "no")
+
+
+def state() -> str:
+    """What `plimsoll doctor` says of the hook."""
+    if is_off():
+        return "off (PLIMSOLL=off)"
+    if _fault is not None:
+        return f"not installed: {_fault}"
+    return "not installed yet" if _context is None else "installed"
+
+
+def take_flags_early() -> None:
+    """Takes eXLA's flags out of XLA_FLAGS, if XLA cannot have read it yet."""
+    if not is_off() and "jaxlib.xla_client" not in sys.modules:
+        xla_flags.take_own_flags()
+
+
+def install() -> None:
+    """Puts the hook into JAX, once. Raises only if a limit is asked for and cannot be held."""
+    global _fault
+    if is_off():
+        return
+    with _lock:
+        if _context is not None:
+            return
+        limit = environment_limit()
+        xla_flags.take_own_flags()
+        try:
+            _replace_functions()
+        except Exception as error:
+            _fault = f"{type(error).__name__}: {error}"
+            if limit is not None:
+                raise PlimsollError(
+                    "PL302", f"{limit} cannot be held: this JAX is not understood: {error}"
+                ) from error
+            warn_once(f"this JAX is not understood, so Plimsoll stays out of it: {error}")
+            return
+        allocator.limit_gpu_allocator(limit)
+
+
+def _replace_functions() -> None:
+    global _context
+    import jax
+    from jax._src import cache_key, compiler, traceback_util
+
+    for function, expected in (
+        (compiler.backend_compile_and_load, _COMPILE),
+        (compiler.compile_or_get_cached, _COMPILE_CACHED),
+        (cache_key.custom_hook, ()),
+    ):
+        found = tuple(inspect.signature(function).parameters)
+        if found != expected:
+            raise TypeError(
+                f"JAX {jax.__version__}: {function.__name__} takes {', '.join(found) or 'nothing'},"
+                f" expected {', '.join(expected) or 'nothing'}"
+            )
+    # JAX hides its own lines from users' tracebacks, and these with them.
+    traceback_util.register_exclusion(__file__)
+    _context = jax.make_user_context(None)
+    compiler.backend_compile_and_load = _compile(compiler.backend_compile_and_load)
+    compiler.compile_or_get_cached = _compile_cached(compiler.compile_or_get_cached, compiler)
+    cache_key.custom_hook = _cache_key(cache_key.custom_hook)
+
+
+def limit_context() -> Any:
+    """JAX's context whose value is the limit; None if Plimsoll is off or JAX is not understood."""
+    install()
+    if _fault is not None:
+        raise PlimsollError("PL302", f"no limit can be held: {_fault}")
+    return _context
+
+
+def limit_in_force() -> Limit | None:
+    """The limit for what this thread compiles now; None if it is what the device has."""
+    narrower = None if _context is None else _context.value
+    return narrower if narrower is not None else environment_limit()
+
+
+def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
+    @functools.wraps(original)
+    def custom_hook() -> str:
+        limit = limit_in_force()
+        # What the device has differs from run to run: what was kept is checked when it is found.
+        name = "device" if limit is None else limit.key
+        return f"{original()} plimsoll {VERSION} limit {name} {roundtrip.key()}"
+
+    return custom_hook
+
+
+def _compile(original: Callable) -> Callable:
+    @functools.wraps(original)
+    def backend_compile_and_load(backend, module, executable_devices, options, host_callbacks):
+        started = time.perf_counter()
+        program = _rewritten(module)
+        seconds = time.perf_counter() - started
+        rest = (executable_devices, options, host_callbacks)
+        try:
+            executable = original(backend, program, *rest)
+        except Exception as error:
+            if program is module:
+                raise
+            _report_fault("XLA refused a program that was changed", error)
+            program = module
+            executable = original(backend, module, *rest)
+        _judge(executable, module, program is not module, from_cache=False, seconds=seconds)
+        _thread.judged = executable
+        return executable
+
+    return backend_compile_and_load
+
+
+def _compile_cached(original: Callable, compiler: Any) -> Callable:
+    @functools.wraps(original)
+    def compile_or_get_cached(
+        backend,
+        computation,
+        devices,
+        compile_options,
+        host_callbacks,
+        executable_devices,
+        pgle_profiler=None,
+    ):
+        _thread.judged = None
+        executable = original(
+            backend,
+            computation,
+            devices,
+            compile_options,
+            host_callbacks,
+            executable_devices,
+            pgle_profiler,
+        )
+        # What was compiled just now has been judged; what the persistent cache held has not.
+        if executable is not _thread.judged:
+            if not _judge(executable, computation, None, from_cache=True, seconds=0.0):
+                executable = compiler.backend_compile_and_load(
+                    backend, computation, executable_devices, compile_options, host_callbacks
+                )
+        _thread.judged = None
+        return executable
+
+    return compile_or_get_cached
+
+
+def _rewritten(module: Any) -> Any:
+    """The program that XLA gets: `module` itself unless it is to be changed."""
+    try:
+        return roundtrip.rewrite(module) if roundtrip.is_forced() else module
+    except Exception as error:
+        _report_fault("a program could not be changed and goes to XLA as it is", error)
+        return module
+
+
+def _judge(
+    executable: Any, module: Any, is_changed: bool | None, *, from_cache: bool, seconds: float
+) -> bool:
+    """Checks a compiled program against the limit and keeps a record of it.
+
+    Raises a MemoryLimitError for one that was just compiled and does not fit; returns False for
+    one from the cache.
+    """
+    started = time.perf_counter()
+    limit = limit_in_force()
+    need = _need(executable)
+    devices = _local_devices(executable)
+    verdict = (
+        None
+        if need is None
+        else check(need, devices, limit, functools.partial(refusal.argument_types, module))
+    )
+    fits = verdict is None or verdict.fits
+    if not fits and from_cache:
+        return False
+    name = refusal.module_name(module)
+    source = user_line()
+    error = None if fits else refusal.describe(name, source, module, need, verdict)
+    allowance = verdict.allowance if verdict else None
+    compilation = record.Compilation(
+        name=name,
+        source=source,
+        platform=devices[0].platform if devices else "",
+        need=need,
+        held=verdict.held if verdict else None,
+        allowed=allowance.bytes if allowance else None,
+        limit=str(limit) if limit else None,
+        is_changed=bool(is_changed),
+        is_refused=not fits,
+        from_cache=from_cache,
+        seconds=seconds + time.perf_counter() - started,
+    )
+    record.add(compilation)
+    logger.debug("%s", compilation)
+    if error is not None:
+        raise error
+    return True
+
+
+def _need(executable: Any) -> Need | None:
+    try:
+        return need_of(executable)
+    except Exception as error:
+        _report_fault("what a program needs could not be found out in full", error)
+        # XLA's own numbers are better than none.
+        return need_of(executable, with_scratch=False)
+
+
+def _local_devices(executable: Any) -> list[Any]:
+    # Programs that are compiled for devices elsewhere have none.
+    return list(executable.local_devices()) if hasattr(executable, "local_devices") else []
+
+
+def _report_fault(what: str, error: Exception) -> None:
+    """Tells of a fault of our own once; PLIMSOLL_LOG=3 shows where it is."""
+    shows_traceback = logger.isEnabledFor(TRACE)
+    hint = "" if shows_traceback else "; PLIMSOLL_LOG=3 shows where"
+    warn_once(
+        f"{what}: {type(error).__name__}: {error}{hint}",
+        exc_info=error if shows_traceback else None,
+    )

@@ -1,0 +1,36 @@
+"""A program taken through the graph and back: PLIMSOLL_FORCE_ROUNDTRIP=1, for tests.
+
+XLA then compiles the text that Plimsoll writes, although nothing was changed, so whatever reading
+and writing loses shows.
+"""
+
+import io
+import os
+from typing import Any
+
+from plimsoll import ir
+
+
+def is_forced() -> bool:
+    return os.environ.get("PLIMSOLL_FORCE_ROUNDTRIP") == "1"
+
+
+def key() -> str:
+    """What of it belongs into the persistent cache's key."""
+    return "roundtrip" if is_forced() else ""
+
+
+def rewrite(module: Any) -> Any:
+    """The module of jaxlib's MLIR, read by the core and parsed again from the text it writes."""
+    from jax._src.lib.mlir import ir as mlir
+
+    text = graph_of(module).text_bytes()
+    with module.context:
+        return mlir.Module.parse(text)
+
+
+def graph_of(module: Any) -> ir.Module:
+    """The graph of a module of jaxlib's MLIR."""
+    file = io.BytesIO()
+    module.operation.write_bytecode(file)
+    return ir.parse(file.getvalue(), "the program")
