@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/hidden_memory.h"
 #include "compile/c_api_internal.h"
 #include "compile/compile.h"
 #include "compile/json.h"
@@ -96,6 +97,15 @@ PlimsollError* plimsoll_module_compile(PlimsollModule* module, const char* stop_
   if (stop_after != nullptr) options.stop_after = stop_after;
   if (dump_directory != nullptr) options.dump_directory = dump_directory;
   return MakeError(plimsoll::Compile(*module->module, options));
+}
+
+PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t thread_count) {
+  const plimsoll::HiddenMemory hidden =
+      plimsoll::EstimateHiddenMemory({hlo_text, size}, static_cast<int64_t>(thread_count));
+  const plimsoll::Json json = {{"constants", hidden.constant_bytes},
+                               {"scratch", hidden.scratch_bytes},
+                               {"instruction", plimsoll::ToUtf8(hidden.instruction)}};
+  return MakeString(json.dump());
 }
 
 const PlimsollOp* plimsoll_module_op(const PlimsollModule* module) {

@@ -1,0 +1,26 @@
+// The memory that an XLA:CPU program takes and that XLA's statistics do not count, from the
+// program's optimized HLO: what XLA's libraries take while it runs, estimated so that it is no less
+// than the truth, and the program's constants.
+
+#ifndef PLIMSOLL_ANALYSIS_HIDDEN_MEMORY_H_
+#define PLIMSOLL_ANALYSIS_HIDDEN_MEMORY_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace plimsoll {
+
+struct HiddenMemory {
+  int64_t constant_bytes = 0;
+  int64_t scratch_bytes = 0;
+  // The instruction that takes the most scratch, as it is named in the HLO; empty if none does.
+  std::string_view instruction;
+};
+
+// `hlo_text` is what XLA prints of a compiled module, and has to live as long as the result.
+// `thread_count` is the size of XLA's thread pool: each thread has scratch of its own.
+HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_ANALYSIS_HIDDEN_MEMORY_H_

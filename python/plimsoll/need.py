@@ -1,0 +1,81 @@
+"""What a compiled program needs in memory, on each of its devices (docs/memory.md)."""
+
+import json
+import os
+from dataclasses import dataclass
+
+from plimsoll import _native
+
+_NOTHING_HIDDEN = {"constants": 0, "scratch": 0, "instruction": ""}
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes on one device. XLA counts all of them but the scratch, which is estimated."""
+
+    arguments: int
+    results: int
+    # What is both: the results that are written into donated arguments.
+    aliased: int
+    temporaries: int
+    constants: int
+    code: int
+    scratch: int
+    # The HLO instruction that takes most of the scratch, for messages.
+    scratch_instruction: str = ""
+
+    @property
+    def total(self) -> int:
+        return (
+            self.arguments
+            + self.results
+            - self.aliased
+            + self.temporaries
+            + self.constants
+            + self.code
+            + self.scratch
+        )
+
+
+def need_of(executable) -> Need | None:
+    """The need of a jaxlib LoadedExecutable; None if its backend has no statistics."""
+    try:
+        statistics = executable.get_compiled_memory_stats()
+    except Exception:  # Each backend has its own way of not having them.
+        return None
+    if statistics is None:
+        return None
+    hidden = _NOTHING_HIDDEN
+    if _platform(executable) == "cpu":
+        hidden = _hidden_memory(executable)
+    return Need(
+        arguments=statistics.argument_size_in_bytes,
+        results=statistics.output_size_in_bytes,
+        aliased=statistics.alias_size_in_bytes,
+        temporaries=statistics.temp_size_in_bytes,
+        constants=hidden["constants"],
+        code=statistics.generated_code_size_in_bytes,
+        scratch=hidden["scratch"],
+        scratch_instruction=hidden["instruction"],
+    )
+
+
+def _platform(executable) -> str:
+    devices = executable.local_devices()
+    return devices[0].platform if devices else ""
+
+
+def _hidden_memory(executable) -> dict:
+    """What XLA:CPU's statistics leave out: the constants, and the scratch of its libraries."""
+    modules = executable.hlo_modules()
+    if not modules:
+        return _NOTHING_HIDDEN
+    # The devices of one executable run one and the same module.
+    text = modules[0].to_string().encode()
+    answer = _native.lib.plimsoll_hidden_memory(text, len(text), _thread_count())
+    return json.loads(_native.take_string(answer))
+
+
+def _thread_count() -> int:
+    # XLA:CPU's pool has a thread for each CPU that the process may use.
+    return len(os.sched_getaffinity(0))
