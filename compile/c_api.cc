@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/hidden_memory.h"
+#include "analysis/large_values.h"
 #include "compile/c_api_internal.h"
 #include "compile/compile.h"
 #include "compile/json.h"
@@ -105,6 +106,17 @@ PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t
   const plimsoll::Json json = {{"constants", hidden.constant_bytes},
                                {"scratch", hidden.scratch_bytes},
                                {"instruction", plimsoll::ToUtf8(hidden.instruction)}};
+  return MakeString(json.dump());
+}
+
+PlimsollString* plimsoll_largest_values(const char* hlo_text, size_t size, size_t count) {
+  plimsoll::Json json = plimsoll::Json::array();
+  for (const plimsoll::LargeValue& value : plimsoll::FindLargestValues({hlo_text, size}, count)) {
+    json.push_back({{"bytes", value.bytes},
+                    {"type", plimsoll::ToUtf8(value.type)},
+                    {"op", plimsoll::ToUtf8(value.operation)},
+                    {"source", plimsoll::ToUtf8(value.source)}});
+  }
   return MakeString(json.dump());
 }
 

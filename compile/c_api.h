@@ -70,6 +70,11 @@ PLIMSOLL_API PlimsollError* plimsoll_module_compile(PlimsollModule* module, cons
 PLIMSOLL_API PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size,
                                                     size_t thread_count);
 
+// The largest values that a compiled program makes, from its optimized HLO, as JSON: [{"bytes": ...,
+// "type": "f32[8,3]", "op": "exp", "source": "train.py:41"}, ...], at most `count`, largest first.
+PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_t size,
+                                                     size_t count);
+
 // Walking. Ops, values and blocks belong to their module.
 PLIMSOLL_API const PlimsollOp* plimsoll_module_op(const PlimsollModule* module);
 PLIMSOLL_API const char* plimsoll_op_name(const PlimsollOp* op);

@@ -31,6 +31,7 @@ _FUNCTIONS = {
     "plimsoll_pipeline_steps": (_handle,),
     "plimsoll_hidden_memory": (_handle, _text, _size, _size),
     "plimsoll_module_compile": (_handle, _handle, _text, _text),
+    "plimsoll_largest_values": (_handle, _text, _size, _size),
     "plimsoll_module_op": (_handle, _handle),
     "plimsoll_op_name": (_text, _handle),
     "plimsoll_op_operand_count": (_size, _handle),

@@ -220,7 +220,7 @@ def _judge(
         return False
     name = refusal.module_name(module)
     source = user_line()
-    error = None if fits else refusal.describe(name, source, module, need, verdict)
+    error = None if fits else refusal.describe(name, source, executable, need, verdict)
     allowance = verdict.allowance if verdict else None
     compilation = record.Compilation(
         name=name,
@@ -248,7 +248,7 @@ def _need(executable: Any) -> Need | None:
     except Exception as error:
         _report_fault("what a program needs could not be found out in full", error)
         # XLA's own numbers are better than none.
-        return need_of(executable, with_scratch=False)
+        return need_of(executable, with_hidden=False)
 
 
 def _local_devices(executable: Any) -> list[Any]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll import ir, scope
+from plimsoll.large_values import largest_values
 from plimsoll.limits import UNLIMITED
 from plimsoll.need import Need, need_of
-from plimsoll.show import largest_values
+from plimsoll.show import section_of_values
 from plimsoll.units import byte_text
 
 _MOST_VALUES = 20
@@ -22,15 +23,13 @@ class Inspection:
     need: Need | None
     """What XLA would need on each device; None if XLA does not say."""
 
-    @property
-    def largest(self) -> list[dict[str, Any]]:
-        """The largest values of the program: bytes, type, op and the user's source line."""
-        return self.module.summary(_MOST_VALUES)["largest"]
+    largest: list[dict[str, Any]]
+    """The largest values that XLA would make: bytes, type, op and the user's source line."""
 
     def __str__(self) -> str:
-        summary = self.module.summary(_MOST_VALUES)
-        need = "?" if self.need is None else byte_text(self.need.total)
-        return f"{summary['module']} needs {need}\n{self.need}\n{largest_values(summary)}"
+        name = self.module.summary(0)["module"]
+        need = None if self.need is None else self.need.total
+        return f"{name} needs {byte_text(need)}\n{section_of_values(self.largest)}"
 
 
 def inspect(function: Callable, *arguments: Any, **keywords: Any) -> Inspection:
@@ -47,6 +46,9 @@ def inspect(function: Callable, *arguments: Any, **keywords: Any) -> Inspection:
     with scope.entered(UNLIMITED):
         lowered = jitted.lower(*arguments, **keywords)
         compiled = lowered.compile()
+    executable = compiled.runtime_executable()
     return Inspection(
-        graph_of(lowered.compiler_ir("stablehlo")), need_of(compiled.runtime_executable())
+        graph_of(lowered.compiler_ir("stablehlo")),
+        need_of(executable),
+        largest_values(executable, _MOST_VALUES),
     )

@@ -37,8 +37,11 @@ class Need:
         )
 
 
-def need_of(executable) -> Need | None:
-    """The need of a jaxlib LoadedExecutable; None if its backend has no statistics."""
+def need_of(executable, *, with_hidden: bool = True) -> Need | None:
+    """The need of a jaxlib LoadedExecutable; None if its backend has no statistics.
+
+    Without `with_hidden` it is only what XLA counts.
+    """
     try:
         statistics = executable.get_compiled_memory_stats()
     except Exception:  # Each backend has its own way of not having them.
@@ -46,7 +49,7 @@ def need_of(executable) -> Need | None:
     if statistics is None:
         return None
     hidden = _NOTHING_HIDDEN
-    if _platform(executable) == "cpu":
+    if with_hidden and _platform(executable) == "cpu":
         hidden = _hidden_memory(executable)
     return Need(
         arguments=statistics.argument_size_in_bytes,

@@ -3,18 +3,18 @@
 import re
 from typing import Any
 
-from plimsoll import roundtrip
 from plimsoll.check import Verdict
-from plimsoll.errors import MemoryLimitError, PlimsollError
+from plimsoll.errors import MemoryLimitError
+from plimsoll.large_values import largest_values
 from plimsoll.need import Need
-from plimsoll.show import largest_values, section
+from plimsoll.show import section, section_of_values
 from plimsoll.units import byte_text, limit_text
 
 _MOST_VALUES = 5
 
 
 def describe(
-    name: str, source: str, module: Any, need: Need, verdict: Verdict
+    name: str, source: str, executable: Any, need: Need, verdict: Verdict
 ) -> MemoryLimitError:
     """The error for the program `name`, whose check gave `verdict`."""
     needed = verdict.need + (verdict.held or 0)
@@ -22,11 +22,11 @@ def describe(
         f"{name} needs {byte_text(needed)} on {verdict.place}, the limit is {verdict.allowance}"
         + (f"; compiled at {source}" if source else ""),
         section("what it needs", _need_rows(need, verdict), "rl"),
-        _values(module),
+        section_of_values(largest_values(executable, _MOST_VALUES)),
         _remedies(needed, need, verdict),
     ]
     return MemoryLimitError(
-        "PL401", "\n".join(filter(None, parts)), needed=needed, allowed=verdict.allowance.bytes
+        "PL401", "\n".join(parts), needed=needed, allowed=verdict.allowance.bytes
     )
 
 
@@ -49,15 +49,6 @@ def _need_rows(need: Need, verdict: Verdict) -> list[tuple[str, str]]:
     return lines
 
 
-def _values(module: Any) -> str:
-    try:
-        graph = roundtrip.graph_of(module)
-    except PlimsollError:
-        # What the core cannot read is refused all the same, with less to tell.
-        return ""
-    return largest_values(graph.summary(_MOST_VALUES))
-
-
 def _remedies(needed: int, need: Need, verdict: Verdict) -> str:
     allowed = verdict.allowance.bytes
     lines = ["what helps"]
@@ -66,7 +57,8 @@ def _remedies(needed: int, need: Need, verdict: Verdict) -> str:
     lines.append(f"  a limit of at least {limit_text(needed)}")
     if verdict.held:
         lines.append("  deleting arrays that are not needed any more")
-    if need.results and not need.aliased:
+    # Worth a line only where it would save something.
+    if need.results > needed / 20 and not need.aliased:
         lines.append("  donating arguments that are not needed afterwards (donate_argnums)")
     lines.append("  docs/errors/PL401.md tells more")
     return "\n".join(lines)

@@ -42,21 +42,17 @@ def describe(module: Module, largest: int = 20) -> str:
         )
     )
     if largest > 0:
-        parts.append(largest_values(summary))
+        parts.append(section_of_values(summary["largest"]))
     parts.append(_totals(summary))
     return "\n\n".join(parts)
 
 
-def largest_values(summary: dict[str, Any]) -> str:
-    """The biggest values of a summary, each with the user's source line."""
-    return section(
-        "largest values",
-        [
-            (byte_text(value["bytes"]), value["type"], value["op"], _source(value))
-            for value in summary["largest"]
-        ],
-        "rlll",
-    )
+def section_of_values(values: Sequence[dict[str, Any]]) -> str:
+    """The biggest values of a program, each with the user's source line."""
+    rows = [
+        (byte_text(value["bytes"]), value["type"], value["op"], _source(value)) for value in values
+    ]
+    return section("largest values", rows, "rlll")
 
 
 def _heading(summary: dict[str, Any]) -> str:

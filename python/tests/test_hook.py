@@ -512,12 +512,12 @@ def test_each_device_has_the_limit():
         y = jax.jit(lambda x: jnp.sort(x * 2, axis=1))(x)
         print(plimsoll.report()[-1].need.arguments, plimsoll.report()[-1].need.results)
         x.delete()
-        z = jax.jit(lambda y: y + 1)(y)
+        z = jax.jit(lambda y: y + y)(y)
         with plimsoll.memory_limit("12.1MB"):
-            jax.jit(lambda y: y * 2)(y)
+            jax.jit(lambda y: y * y)(y)
         try:
             with plimsoll.memory_limit("11.9MB"):
-                jax.jit(lambda y: y * 3)(y)
+                jax.jit(lambda y: y - y * y)(y)
         except plimsoll.MemoryLimitError as error:
             print(error.needed)
         """,
