@@ -10,7 +10,7 @@ help:  ## Show this list
 setup:  ## Install Debian packages, make .venv/, build plimsoll and install it there
 	@scripts/setup
 
-demo: setup  ## Lower a JAX program, show it, run it through the engine, compare with JAX
+demo: setup  ## Lower a JAX program, show it, run it, compare with JAX, and refuse it under a limit
 	@.venv/bin/python scripts/demo
 
 test:  ## Run every test (the first time about a quarter of an hour)
@@ -29,8 +29,9 @@ fuzz: SECONDS ?= 60
 fuzz: setup  ## Run each fuzzer for SECONDS (60)
 	@. scripts/common && build_preset asan && scripts/fuzz $(SECONDS)
 
-bench: setup  ## Measure how fast programs are read, against jaxlib
+bench: setup  ## Measure how fast programs are read, and what the hook costs
 	@.venv/bin/python benchmarks/read_speed.py
+	@.venv/bin/python benchmarks/hook_overhead.py
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*

@@ -11,7 +11,7 @@ _OPTIONS = "jax_pjrt_client_create_options"
 
 
 def limit_gpu_allocator(limit: Limit | None) -> None:
-    """Asks XLA to take no more than `limit` of each GPU. Works until JAX has started its devices."""
+    """Asks XLA to take no more than `limit` of each GPU, if JAX has not started its devices."""
     total = None if limit is None else largest_gpu_bytes()
     if total is None:
         return

@@ -77,4 +77,3 @@ def _check_device(
     held = max(0, in_use - live.bytes_of_arguments(device, argument_types()))
     fits = need.total + held <= allowance.bytes
     return Verdict(fits, need.total, held, allowance, str(device))
-

@@ -16,12 +16,13 @@ from typing import Any
 
 from plimsoll import allocator, record, refusal, roundtrip, xla_flags
 from plimsoll._native import VERSION
-from plimsoll.check import check
+from plimsoll.check import Verdict, check
 from plimsoll.errors import PlimsollError
 from plimsoll.limits import Limit, environment_limit
 from plimsoll.log import TRACE, logger, warn_once
 from plimsoll.need import Need, need_of
 from plimsoll.source import user_line
+from plimsoll.units import byte_text
 
 # The functions of JAX that are replaced, and the parameters that are relied on.
 _COMPILE = ("backend", "module", "executable_devices", "options", "host_callbacks")
@@ -149,8 +150,14 @@ def _compile(original: Callable) -> Callable:
             _report_fault("XLA refused a program that was changed", error)
             program = module
             executable = original(backend, module, *rest)
-        _judge(executable, module, program is not module, from_cache=False, seconds=seconds)
-        _thread.judged = executable
+        _judge(
+            executable,
+            module,
+            is_changed=program is not module,
+            from_cache=False,
+            seconds=seconds,
+        )
+        _thread.judged = id(executable)
         return executable
 
     return backend_compile_and_load
@@ -178,8 +185,8 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
             pgle_profiler,
         )
         # What was compiled just now has been judged; what the persistent cache held has not.
-        if executable is not _thread.judged:
-            if not _judge(executable, computation, None, from_cache=True, seconds=0.0):
+        if id(executable) != _thread.judged:
+            if not _judge(executable, computation, is_changed=False, from_cache=True, seconds=0.0):
                 executable = compiler.backend_compile_and_load(
                     backend, computation, executable_devices, compile_options, host_callbacks
                 )
@@ -199,7 +206,7 @@ def _rewritten(module: Any) -> Any:
 
 
 def _judge(
-    executable: Any, module: Any, is_changed: bool | None, *, from_cache: bool, seconds: float
+    executable: Any, module: Any, *, is_changed: bool, from_cache: bool, seconds: float
 ) -> bool:
     """Checks a compiled program against the limit and keeps a record of it.
 
@@ -209,37 +216,50 @@ def _judge(
     started = time.perf_counter()
     limit = limit_in_force()
     need = _need(executable)
-    devices = _local_devices(executable)
-    verdict = (
-        None
-        if need is None
-        else check(need, devices, limit, functools.partial(refusal.argument_types, module))
-    )
+    verdict = None if need is None else _verdict(need, executable, module, limit)
     fits = verdict is None or verdict.fits
     if not fits and from_cache:
         return False
     name = refusal.module_name(module)
     source = user_line()
-    error = None if fits else refusal.describe(name, source, executable, need, verdict)
     allowance = verdict.allowance if verdict else None
     compilation = record.Compilation(
         name=name,
         source=source,
-        platform=devices[0].platform if devices else "",
+        platform=executable.client.platform if hasattr(executable, "client") else "",
         need=need,
         held=verdict.held if verdict else None,
         allowed=allowance.bytes if allowance else None,
         limit=str(limit) if limit else None,
-        is_changed=bool(is_changed),
+        is_changed=is_changed,
         is_refused=not fits,
         from_cache=from_cache,
         seconds=seconds + time.perf_counter() - started,
     )
     record.add(compilation)
-    logger.debug("%s", compilation)
-    if error is not None:
-        raise error
+    logger.debug(
+        "%s needs %s, allowed are %s; %.2f ms in Plimsoll; %s",
+        name,
+        byte_text(need.total if need else None),
+        allowance or "?",
+        compilation.seconds * 1e3,
+        source,
+    )
+    if not fits:
+        raise refusal.describe(name, source, executable, need, verdict)
     return True
+
+
+def _verdict(need: Need, executable: Any, module: Any, limit: Limit | None) -> Verdict:
+    types = functools.partial(refusal.argument_types, module)
+    # Programs that are compiled for devices elsewhere have none here.
+    devices = executable.local_devices() if hasattr(executable, "local_devices") else []
+    try:
+        return check(need, devices, limit, types)
+    except Exception as error:
+        _report_fault("what the process holds could not be found out", error)
+        # The limit is held to what the program itself needs.
+        return check(need, [], limit, types)
 
 
 def _need(executable: Any) -> Need | None:
@@ -249,11 +269,6 @@ def _need(executable: Any) -> Need | None:
         _report_fault("what a program needs could not be found out in full", error)
         # XLA's own numbers are better than none.
         return need_of(executable, with_hidden=False)
-
-
-def _local_devices(executable: Any) -> list[Any]:
-    # Programs that are compiled for devices elsewhere have none.
-    return list(executable.local_devices()) if hasattr(executable, "local_devices") else []
 
 
 def _report_fault(what: str, error: Exception) -> None:

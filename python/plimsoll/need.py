@@ -64,7 +64,8 @@ def need_of(executable, *, with_hidden: bool = True) -> Need | None:
 
 
 def _platform(executable) -> str:
-    devices = executable.local_devices()
+    # A program that is compiled for another machine has no devices here.
+    devices = executable.local_devices() if hasattr(executable, "local_devices") else []
     return devices[0].platform if devices else ""
 
 

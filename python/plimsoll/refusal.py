@@ -22,11 +22,11 @@ def describe(
         f"{name} needs {byte_text(needed)} on {verdict.place}, the limit is {verdict.allowance}"
         + (f"; compiled at {source}" if source else ""),
         section("what it needs", _need_rows(need, verdict), "rl"),
-        section_of_values(largest_values(executable, _MOST_VALUES)),
+        _values(executable),
         _remedies(needed, need, verdict),
     ]
     return MemoryLimitError(
-        "PL401", "\n".join(parts), needed=needed, allowed=verdict.allowance.bytes
+        "PL401", "\n".join(filter(None, parts)), needed=needed, allowed=verdict.allowance.bytes
     )
 
 
@@ -49,11 +49,21 @@ def _need_rows(need: Need, verdict: Verdict) -> list[tuple[str, str]]:
     return lines
 
 
+def _values(executable: Any) -> str:
+    try:
+        return section_of_values(largest_values(executable, _MOST_VALUES))
+    except Exception:
+        # Some backends have no program to look at. The refusal stands without it.
+        return ""
+
+
 def _remedies(needed: int, need: Need, verdict: Verdict) -> str:
     allowed = verdict.allowance.bytes
     lines = ["what helps"]
     if need.arguments + need.results - need.aliased > allowed:
-        lines.append("  its arguments and results alone take more: nothing less than a higher limit")
+        lines.append(
+            "  its arguments and results alone take more: nothing less than a higher limit"
+        )
     lines.append(f"  a limit of at least {limit_text(needed)}")
     if verdict.held:
         lines.append("  deleting arrays that are not needed any more")
@@ -71,7 +81,12 @@ def module_name(module: Any) -> str:
 
 
 # How MLIR's element types are called in JAX.
-_DTYPES = {"i1": "bool", "bf16": "bfloat16", "complex<f32>": "complex64", "complex<f64>": "complex128"}
+_DTYPES = {
+    "i1": "bool",
+    "bf16": "bfloat16",
+    "complex<f32>": "complex64",
+    "complex<f64>": "complex128",
+}
 _NAMES = {"i": "int", "ui": "uint", "f": "float"}
 
 
@@ -95,4 +110,4 @@ def _dtype_name(element: str) -> str:
     # The small formats, such as f8E4M3FN, are float8_e4m3fn.
     if small := re.fullmatch(r"f(\d+)(E\w+)", element):
         return f"float{small[1]}_{small[2].lower()}"
-    return f"{_NAMES.get(letters, letters)}{element[len(letters):]}"
+    return f"{_NAMES.get(letters, letters)}{element[len(letters) :]}"

@@ -14,7 +14,7 @@ from plimsoll import hook
 from plimsoll.limits import Limit, parse_limit, warn_if_wider
 
 
-class memory_limit(contextlib.ContextDecorator):  # noqa: N801: it is used like a function.
+class memory_limit(contextlib.ContextDecorator):
     """Limits what programs compiled inside need: a context manager, and a decorator.
 
     with plimsoll.memory_limit("2GiB"):

@@ -187,7 +187,9 @@ def test_a_wider_limit_inside_is_told(caplog):
     with caplog.at_level(logging.WARNING, "plimsoll"), plimsoll.memory_limit("11MiB"):
         with plimsoll.memory_limit("12MiB"):
             pass
-    assert any("=12MiB is more than plimsoll.memory_limit=11MiB" in line for line in caplog.messages)
+    assert any(
+        "=12MiB is more than plimsoll.memory_limit=11MiB" in line for line in caplog.messages
+    )
 
 
 def test_memory_limit_as_a_decorator_that_calls_itself(compiled_since):
@@ -532,4 +534,6 @@ def test_log_levels():
 
     assert lines("0") == lines("1") == []
     assert any("jit_product" in line for line in lines("2"))
-    assert lines("9") == ["plimsoll: PLIMSOLL_LOG: expected 0, 1, 2 or 3, found '9'; it is taken for 1"]
+    assert lines("9") == [
+        "plimsoll: PLIMSOLL_LOG: expected 0, 1, 2 or 3, found '9'; it is taken for 1"
+    ]
