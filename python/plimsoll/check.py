@@ -70,10 +70,17 @@ def _check_device(
     is_host = device.platform == "cpu"
     # Cheap, and at least as much as the arrays: walking over all of them can take milliseconds.
     most_held = device_memory.resident_bytes() if is_host else live.bytes_in_use(device)
-    allowance = allowance_on(limit, device_memory.device_total(device))
+    allowance = allowance_of(device, limit)
     if allowance is None or need.total + most_held <= allowance.bytes:
         return Verdict(True, need.total, None, allowance, str(device))
     in_use = live.bytes_in_use(device)
     held = max(0, in_use - live.bytes_of_arguments(device, argument_types()))
     fits = need.total + held <= allowance.bytes
     return Verdict(fits, need.total, held, allowance, str(device))
+
+
+def allowance_of(device: Any, limit: Limit | None) -> Allowance | None:
+    """What `limit` comes to on `device`; None if nothing is known to stop at."""
+    return allowance_on(
+        limit, device_memory.device_total(device), device_memory.allocator_limit(device)
+    )

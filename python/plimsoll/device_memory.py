@@ -4,6 +4,7 @@ A GPU's allocator says so itself. The CPU has what the control group allows and 
 left.
 """
 
+import ctypes
 import functools
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ def device_total(device: Any) -> int | None:
     """All that `device` of JAX has; None if that is not known."""
     if device.platform == "cpu":
         return host_total()
+    return largest_gpu_bytes() if device.platform == "gpu" else allocator_limit(device)
+
+
+def allocator_limit(device: Any) -> int | None:
+    """What the device's allocator may take; None if it says nothing, as on the CPU."""
     return (allocator_statistics(device) or {}).get("bytes_limit")
 
 
@@ -119,3 +125,25 @@ def _number(path: Path) -> int | None:
         return int(path.read_text())
     except (OSError, ValueError):
         return None
+
+
+@functools.cache
+def largest_gpu_bytes() -> int | None:
+    """What the largest CUDA device of this machine has; None if there is none."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    count = ctypes.c_int()
+    if cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return None
+    sizes = []
+    for index in range(count.value):
+        device = ctypes.c_int()
+        size = ctypes.c_size_t()
+        if (
+            cuda.cuDeviceGet(ctypes.byref(device), index) == 0
+            and cuda.cuDeviceTotalMem_v2(ctypes.byref(size), device) == 0
+        ):
+            sizes.append(size.value)
+    return max(sizes, default=None)

@@ -7,8 +7,9 @@ from typing import Any
 
 import plimsoll
 from plimsoll import device_memory, hook, xla_flags
+from plimsoll.check import allowance_of
 from plimsoll.errors import PlimsollError
-from plimsoll.limits import ENVIRONMENT_VARIABLE, allowance_on, environment_limit
+from plimsoll.limits import ENVIRONMENT_VARIABLE, environment_limit
 from plimsoll.show import section
 from plimsoll.units import byte_text
 
@@ -86,7 +87,6 @@ def _limit(devices: list[Any], problems: list[str]) -> str:
         return f"{ENVIRONMENT_VARIABLE} is not valid"
     if not devices:
         return str(limit) if limit else "what the device has"
-    total = device_memory.device_total(devices[0])
     if limit is None and devices[0].platform == "cpu":
         return f"{byte_text(device_memory.host_available())} (what the host has left)"
-    return str(allowance_on(limit, total) or "none is known")
+    return str(allowance_of(devices[0], limit) or "none is known")

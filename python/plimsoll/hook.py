@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll import allocator, record, refusal, roundtrip, xla_flags
+from plimsoll import allocator, record, refusal, roundtrip, tuning, xla_flags
 from plimsoll._native import VERSION
 from plimsoll.check import Verdict, check
 from plimsoll.errors import PlimsollError
@@ -140,23 +140,33 @@ def _compile(original: Callable) -> Callable:
     def backend_compile_and_load(backend, module, executable_devices, options, host_callbacks):
         started = time.perf_counter()
         program = _rewritten(module)
-        seconds = time.perf_counter() - started
-        rest = (executable_devices, options, host_callbacks)
-        try:
-            executable = original(backend, program, *rest)
-        except Exception as error:
-            if program is module:
-                raise
-            _report_fault("XLA refused a program that was changed", error)
-            program = module
-            executable = original(backend, module, *rest)
-        _judge(
-            executable,
-            module,
-            is_changed=program is not module,
-            from_cache=False,
-            seconds=seconds,
+        checks_first = _guarded(
+            lambda: tuning.may_be_over(backend, module, limit_in_force()),
+            "whether a program may be over the limit could not be found out",
+            otherwise=False,
         )
+        seconds = time.perf_counter() - started
+        arguments = (executable_devices, options, host_callbacks)
+
+        def compile_program() -> Any:
+            nonlocal program
+            try:
+                return original(backend, program, *arguments)
+            except Exception as error:
+                if program is module:
+                    raise
+                _report_fault("XLA refused a program that was changed", error)
+                program = module
+                return original(backend, module, *arguments)
+
+        if checks_first:
+            executable = tuning.compile_within(
+                compile_program, options, lambda executable: _fits(executable, module)
+            )
+        else:
+            executable = compile_program()
+        is_changed = program is not module
+        _judge(executable, module, is_changed=is_changed, from_cache=False, seconds=seconds)
         _thread.judged = id(executable)
         return executable
 
@@ -198,11 +208,20 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
 
 def _rewritten(module: Any) -> Any:
     """The program that XLA gets: `module` itself unless it is to be changed."""
+    return _guarded(
+        lambda: roundtrip.rewrite(module) if roundtrip.is_forced() else module,
+        "a program could not be changed and goes to XLA as it is",
+        otherwise=module,
+    )
+
+
+def _guarded(function: Callable[[], Any], what: str, otherwise: Any) -> Any:
+    """What `function` returns, or `otherwise` if it fails, which is told once."""
     try:
-        return roundtrip.rewrite(module) if roundtrip.is_forced() else module
+        return function()
     except Exception as error:
-        _report_fault("a program could not be changed and goes to XLA as it is", error)
-        return module
+        _report_fault(what, error)
+        return otherwise
 
 
 def _judge(
@@ -215,8 +234,7 @@ def _judge(
     """
     started = time.perf_counter()
     limit = limit_in_force()
-    need = _need(executable)
-    verdict = None if need is None else _verdict(need, executable, module, limit)
+    need, verdict = _verdict(executable, module, limit)
     fits = verdict is None or verdict.fits
     if not fits and from_cache:
         return False
@@ -250,16 +268,27 @@ def _judge(
     return True
 
 
-def _verdict(need: Need, executable: Any, module: Any, limit: Limit | None) -> Verdict:
+def _fits(executable: Any, module: Any) -> bool:
+    _, verdict = _verdict(executable, module, limit_in_force())
+    return verdict is None or verdict.fits
+
+
+def _verdict(
+    executable: Any, module: Any, limit: Limit | None
+) -> tuple[Need | None, Verdict | None]:
+    """What a compiled program needs, and whether it fits; None where that is not known."""
+    need = _need(executable)
+    if need is None:
+        return None, None
     types = functools.partial(refusal.argument_types, module)
     # Programs that are compiled for devices elsewhere have none here.
     devices = executable.local_devices() if hasattr(executable, "local_devices") else []
     try:
-        return check(need, devices, limit, types)
+        return need, check(need, devices, limit, types)
     except Exception as error:
         _report_fault("what the process holds could not be found out", error)
         # The limit is held to what the program itself needs.
-        return check(need, [], limit, types)
+        return need, check(need, [], limit, types)
 
 
 def _need(executable: Any) -> Need | None:

@@ -107,27 +107,32 @@ class Allowance:
         return f"{byte_text(self.bytes)} ({self.limit})"
 
 
-def allowance_on(limit: Limit | None, total: int | None) -> Allowance | None:
-    """What `limit` comes to on a device that has `total` bytes in all, if that is known.
-
-    None if nothing is known to stop at.
+def allowance_on(
+    limit: Limit | None, total: int | None, allocator: int | None = None
+) -> Allowance | None:
+    """What `limit` comes to on a device that has `total` bytes, of which its allocator may take
+    `allocator`, as far as these are known. None if nothing is known to stop at.
     """
     if limit == UNLIMITED:
         return None
+    known = [size for size in (total, allocator) if size is not None]
+    most = min(known, default=None)
     if limit is None:
-        return None if total is None else Allowance(total, None)
-    if limit.percent is not None:
-        if total is None:
-            warn_once(f"{limit}: it is not known what the device has, so there is no limit")
-            return None
-        return Allowance(int(total * limit.percent / 100), limit)
-    if total is not None and limit.bytes > total:
+        return None if most is None else Allowance(most, None)
+    if limit.bytes is not None:
+        size = limit.bytes
+    elif total is not None:
+        size = int(total * limit.percent / 100)
+    else:
+        warn_once(f"{limit}: it is not known what the device has, so there is no limit")
+        return None
+    if most is not None and size > most:
         warn_once(
-            f"{limit} is more than the {byte_text(total)} that the device has; the limit is what it"
+            f"{limit} is more than the {byte_text(most)} that the device has; the limit is what it"
             " has"
         )
-        return Allowance(total, limit)
-    return Allowance(limit.bytes, limit)
+        return Allowance(most, limit)
+    return Allowance(size, limit)
 
 
 def warn_if_wider(inner: Limit, outer: Limit | None) -> None:

@@ -9,6 +9,8 @@ import os
 from typing import Any
 
 from plimsoll import ir
+from plimsoll.errors import PlimsollError
+from plimsoll.log import logger
 
 
 def is_forced() -> bool:
@@ -24,7 +26,11 @@ def rewrite(module: Any) -> Any:
     """The module of jaxlib's MLIR, read by the core and parsed again from the text it writes."""
     from jax._src.lib.mlir import ir as mlir
 
-    text = graph_of(module).text_bytes()
+    try:
+        text = graph_of(module).text_bytes()
+    except PlimsollError as error:
+        logger.debug("%s; it goes to XLA as it is", error)
+        return module
     with module.context:
         return mlir.Module.parse(text)
 
@@ -33,4 +39,5 @@ def graph_of(module: Any) -> ir.Module:
     """The graph of a module of jaxlib's MLIR."""
     file = io.BytesIO()
     module.operation.write_bytecode(file)
-    return ir.parse(file.getvalue(), "the program")
+    # Not `ir.parse`, which starts another process for what the core does not know.
+    return ir.Module(file.getvalue(), "the program")

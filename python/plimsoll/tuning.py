@@ -1,0 +1,68 @@
+"""Compiling for a GPU under a limit.
+
+XLA tries out kernels on the GPU while it compiles. That takes more memory than the program itself,
+and for a program over the limit it fails with an error of XLA's own, after pages of its log. So
+where a program may be over the limit, it is compiled without trying out anything first.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from plimsoll import roundtrip
+from plimsoll.check import allowance_of
+from plimsoll.errors import PlimsollError
+from plimsoll.limits import Limit
+from plimsoll.log import logger
+
+_WITHOUT_TUNING = ("xla_gpu_autotune_level", "0")
+
+
+def may_be_over(backend: Any, module: Any, limit: Limit | None) -> bool:
+    """True if a program for a GPU could need more than `limit`, by the sum of all its values."""
+    if limit is None or backend.platform != "gpu":
+        return False
+    devices = backend.local_devices()
+    allowance = allowance_of(devices[0], limit) if devices else None
+    if allowance is None:
+        return False
+    try:
+        summary = roundtrip.graph_of(module).summary(0)
+    except PlimsollError:
+        # What the core cannot read may be anything.
+        return True
+    return bool(summary["unknown_sizes"]) or summary["total_bytes"] > allowance.bytes
+
+
+def compile_within(
+    compile_program: Callable[[], Any], options: Any, fits: Callable[[Any], bool]
+) -> Any:
+    """The program as XLA compiles it, tuned if it fits and there is room for that.
+
+    `options` are those that `compile_program` uses.
+    """
+    with _without_tuning(options):
+        untuned = compile_program()
+    if not fits(untuned):
+        return untuned
+    try:
+        tuned = compile_program()
+    except Exception as error:
+        # XLA's errors come as one kind; only their text tells them apart.
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        logger.info(
+            "a program is compiled without trying out kernels, which takes more than is allowed"
+        )
+        return untuned
+    return tuned if fits(tuned) else untuned
+
+
+@contextlib.contextmanager
+def _without_tuning(options: Any) -> Iterator[None]:
+    before = list(options.env_option_overrides)
+    options.env_option_overrides = [*before, _WITHOUT_TUNING]
+    try:
+        yield
+    finally:
+        options.env_option_overrides = before
