@@ -7,6 +7,7 @@ from plimsoll.device_memory import largest_gpu_bytes
 from plimsoll.limits import Limit
 from plimsoll.log import logger
 
+_BLOCK = 2**21
 _OPTIONS = "jax_pjrt_client_create_options"
 
 
@@ -19,10 +20,13 @@ def limit_gpu_allocator(limit: Limit | None) -> None:
     total = None if limit is None else largest_gpu_bytes()
     if total is None:
         return
-    share = limit.percent / 100 if limit.percent is not None else limit.bytes / total
-    if share >= 1:
+    size = limit.bytes if limit.percent is None else int(total * limit.percent / 100)
+    if size >= total:
         return
     import jax
+
+    # XLA rounds up to whole blocks: half a block less than whole ones comes out as those.
+    share = max(size // _BLOCK - 0.5, 0) * _BLOCK / total
 
     options = _as_dictionary(getattr(jax.config, _OPTIONS))
     # What the user's own options or environment allow may be less.

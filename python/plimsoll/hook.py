@@ -140,10 +140,11 @@ def _compile(original: Callable) -> Callable:
     def backend_compile_and_load(backend, module, executable_devices, options, host_callbacks):
         started = time.perf_counter()
         program = _rewritten(module)
-        checks_first = _guarded(
-            lambda: tuning.may_be_over(backend, module, limit_in_force()),
+        limit = limit_in_force() if backend.platform == "gpu" else None
+        may_be_over = limit is not None and _guarded(
+            lambda: tuning.may_be_over(backend, module, limit),
             "whether a program may be over the limit could not be found out",
-            otherwise=False,
+            otherwise=True,
         )
         seconds = time.perf_counter() - started
         arguments = (executable_devices, options, host_callbacks)
@@ -159,12 +160,15 @@ def _compile(original: Callable) -> Callable:
                 program = module
                 return original(backend, module, *arguments)
 
-        if checks_first:
-            executable = tuning.compile_within(
-                compile_program, options, lambda executable: _fits(executable, module)
-            )
-        else:
+        if limit is None:
             executable = compile_program()
+        else:
+            executable = tuning.compile_within(
+                compile_program,
+                options,
+                lambda executable: _fits(executable, module),
+                may_be_over=may_be_over,
+            )
         is_changed = program is not module
         _judge(executable, module, is_changed=is_changed, from_cache=False, seconds=seconds)
         _thread.judged = id(executable)

@@ -1,8 +1,9 @@
 """Compiling for a GPU under a limit.
 
 XLA tries out kernels on the GPU while it compiles. That takes more memory than the program itself,
-and for a program over the limit it fails with an error of XLA's own, after pages of its log. So
-where a program may be over the limit, it is compiled without trying out anything first.
+and where the allocator has less it fails with an error of XLA's own, after pages of its log. So a
+program that may be over the limit is compiled without trying out anything first, and one for which
+there is no room to try out kernels stays without.
 """
 
 import contextlib
@@ -18,32 +19,24 @@ from plimsoll.log import logger
 _WITHOUT_TUNING = ("xla_gpu_autotune_level", "0")
 
 
-def may_be_over(backend: Any, module: Any, limit: Limit | None) -> bool:
-    """True if a program for a GPU could need more than `limit`, by the sum of all its values."""
-    if limit is None or backend.platform != "gpu":
-        return False
-    devices = backend.local_devices()
-    allowance = allowance_of(devices[0], limit) if devices else None
-    if allowance is None:
-        return False
-    try:
-        summary = roundtrip.graph_of(module).summary(0)
-    except PlimsollError:
-        # What the core cannot read may be anything.
-        return True
-    return bool(summary["unknown_sizes"]) or summary["total_bytes"] > allowance.bytes
-
-
 def compile_within(
-    compile_program: Callable[[], Any], options: Any, fits: Callable[[Any], bool]
+    compile_program: Callable[[], Any],
+    options: Any,
+    fits: Callable[[Any], bool],
+    *,
+    may_be_over: bool,
 ) -> Any:
     """The program as XLA compiles it, tuned if it fits and there is room for that.
 
     `options` are those that `compile_program` uses.
     """
-    with _without_tuning(options):
-        untuned = compile_program()
-    if not fits(untuned):
+
+    def compile_untuned() -> Any:
+        with _without_tuning(options):
+            return compile_program()
+
+    untuned = compile_untuned() if may_be_over else None
+    if untuned is not None and not fits(untuned):
         return untuned
     try:
         tuned = compile_program()
@@ -54,8 +47,22 @@ def compile_within(
         logger.info(
             "a program is compiled without trying out kernels, which takes more than is allowed"
         )
-        return untuned
-    return tuned if fits(tuned) else untuned
+        return untuned if untuned is not None else compile_untuned()
+    return tuned if untuned is None or fits(tuned) else untuned
+
+
+def may_be_over(backend: Any, module: Any, limit: Limit) -> bool:
+    """True if a program could need more than `limit` on a device, by the sum of all its values."""
+    devices = backend.local_devices()
+    allowance = allowance_of(devices[0], limit) if devices else None
+    if allowance is None:
+        return False
+    try:
+        summary = roundtrip.graph_of(module).summary(0)
+    except PlimsollError:
+        # What the core cannot read may be anything.
+        return True
+    return bool(summary["unknown_sizes"]) or summary["total_bytes"] > allowance.bytes
 
 
 @contextlib.contextmanager

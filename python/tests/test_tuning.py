@@ -36,7 +36,7 @@ class Xla:
 def test_a_program_that_fits_is_tuned():
     options = Options()
     xla = Xla(options)
-    assert tuning.compile_within(xla.compile, options, lambda _: True) == "tuned"
+    assert tuning.compile_within(xla.compile, options, lambda _: True, may_be_over=True) == "tuned"
     assert xla.calls == ["untuned", "tuned"]
     assert options.env_option_overrides == [("xla_some_flag", "1")]
 
@@ -44,32 +44,51 @@ def test_a_program_that_fits_is_tuned():
 def test_a_program_that_does_not_fit_is_never_tuned():
     options = Options()
     xla = Xla(options)
-    assert tuning.compile_within(xla.compile, options, lambda _: False) == "untuned"
+    assert (
+        tuning.compile_within(xla.compile, options, lambda _: False, may_be_over=True) == "untuned"
+    )
     assert xla.calls == ["untuned"]
 
 
 def test_a_program_that_fits_only_untuned_stays_so():
     options = Options()
-    found = tuning.compile_within(Xla(options).compile, options, lambda kind: kind == "untuned")
+    found = tuning.compile_within(
+        Xla(options).compile, options, lambda kind: kind == "untuned", may_be_over=True
+    )
     assert found == "untuned"
 
 
 def test_no_room_for_tuning():
     options = Options()
     xla = Xla(options, RuntimeError("NOT_FOUND: ... RESOURCE_EXHAUSTED: Out of memory"))
-    assert tuning.compile_within(xla.compile, options, lambda _: True) == "untuned"
+    assert (
+        tuning.compile_within(xla.compile, options, lambda _: True, may_be_over=True) == "untuned"
+    )
     assert options.env_option_overrides == [("xla_some_flag", "1")]
+    xla.calls.clear()
+    assert (
+        tuning.compile_within(xla.compile, options, lambda _: True, may_be_over=False) == "untuned"
+    )
+    assert xla.calls == ["tuned", "untuned"]
     xla.error = RuntimeError("another error")
     with pytest.raises(RuntimeError, match="another error"):
-        tuning.compile_within(xla.compile, options, lambda _: True)
+        tuning.compile_within(xla.compile, options, lambda _: True, may_be_over=True)
 
 
-@pytest.mark.parametrize(("limit", "is_over"), [("100kB", True), ("1GB", False), (None, False)])
-def test_the_sum_of_all_values_decides_what_may_be_over(monkeypatch, limit, is_over):
+def test_a_program_that_fits_for_sure_is_compiled_once():
+    options = Options()
+    xla = Xla(options)
+    assert (
+        tuning.compile_within(xla.compile, options, lambda _: False, may_be_over=False) == "tuned"
+    )
+    assert xla.calls == ["tuned"]
+
+
+@pytest.mark.parametrize(("limit", "is_over"), [("100kB", True), ("1GB", False)])
+def test_the_sum_of_all_values_decides_what_may_be_over(limit, is_over):
     module = jax.jit(lambda x: jnp.sin(x) @ x).lower(jnp.ones((100, 100))).compiler_ir()
     device = types.SimpleNamespace(platform="gpu", memory_stats=dict)
-    gpu = types.SimpleNamespace(platform="gpu", local_devices=lambda: [device])
-    cpu = types.SimpleNamespace(platform="cpu", local_devices=lambda: [device])
-    parsed = None if limit is None else parse_limit(limit, "here")
-    assert tuning.may_be_over(gpu, module, parsed) == is_over
-    assert not tuning.may_be_over(cpu, module, parsed)
+    gpu = types.SimpleNamespace(local_devices=lambda: [device])
+    assert tuning.may_be_over(gpu, module, parse_limit(limit, "here")) == is_over
+    elsewhere = types.SimpleNamespace(local_devices=list)
+    assert not tuning.may_be_over(elsewhere, module, parse_limit(limit, "here"))
