@@ -19,7 +19,9 @@ struct HiddenMemory {
 
 // `hlo_text` is what XLA prints of a compiled module, and has to live as long as the result.
 // `thread_count` is the size of XLA's thread pool: each thread has scratch of its own.
-HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count);
+// `jaxlib_minor` is 12 for jaxlib 0.12: the libraries differ from one version to the next.
+HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count,
+                                  int64_t jaxlib_minor);
 
 }  // namespace plimsoll
 

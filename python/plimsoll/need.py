@@ -4,6 +4,8 @@ import json
 import os
 from dataclasses import dataclass
 
+import jaxlib.version
+
 from plimsoll import _native
 
 _NOTHING_HIDDEN = {"constants": 0, "scratch": 0, "instruction": ""}
@@ -72,10 +74,14 @@ def _hidden_memory(executable) -> dict:
         return _NOTHING_HIDDEN
     # The devices of one executable run one and the same module.
     text = modules[0].to_string().encode()
-    answer = _native.lib.plimsoll_hidden_memory(text, len(text), _thread_count())
+    answer = _native.lib.plimsoll_hidden_memory(text, len(text), _thread_count(), _jaxlib_minor())
     return json.loads(_native.take_string(answer))
 
 
 def _thread_count() -> int:
     # XLA:CPU's pool has a thread for each CPU that the process may use.
     return len(os.sched_getaffinity(0))
+
+
+def _jaxlib_minor() -> int:
+    return jaxlib.version.__version_info__[1]
