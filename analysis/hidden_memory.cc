@@ -19,6 +19,10 @@ bool IsYnnFusion(const HloInstruction& instruction) {
 // for the next use by the same thread.
 constexpr int64_t kLargestKept = 32 << 20;
 constexpr int64_t kBlasBytes = 16 << 20;
+// The code of one kernel and what belongs to it, as measured over many.
+constexpr int64_t kKernelBytes = 50 << 10;
+
+constexpr int64_t kMostThreads = 4096;
 
 // The second scheduler and the packed sort came between jaxlib 0.10 and 0.12.
 constexpr int64_t kLastOfFirst = 10;
@@ -53,6 +57,7 @@ llvm::DenseSet<const HloComputation*> FusedComputations(const HloText& hlo) {
 
 HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count,
                                   int64_t jaxlib_minor) {
+  thread_count = std::clamp<int64_t>(thread_count, 1, kMostThreads);
   const HloText hlo = ReadHloText(hlo_text);
   const PairSort pair_sort = jaxlib_minor < kFirstOfSecond ? PairSort::kPadded : PairSort::kPacked;
   const llvm::DenseSet<const HloComputation*> fused = FusedComputations(hlo);
@@ -67,6 +72,7 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
           IsYnnFusion(instruction)
               ? YnnScratch(hlo, instruction, thread_count, jaxlib_minor)
               : LibraryScratch(hlo, computation, instruction, thread_count, pair_sort);
+      if (instruction.opcode == "fusion") hidden.code_bytes += kKernelBytes;
       uses_blas |= UsesBlas(instruction);
       if (bytes <= kLargestKept) kept += bytes;
       if (bytes <= hidden.scratch_bytes) continue;
@@ -75,7 +81,7 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
     }
   }
   if (hidden.scratch_bytes <= kLargestKept) kept -= hidden.scratch_bytes;
-  hidden.scratch_bytes += std::min(kept, thread_count * kLargestKept);
+  hidden.scratch_bytes += std::min(kept, (thread_count + 1) * kLargestKept);
   if (uses_blas) hidden.scratch_bytes += kBlasBytes;
   return hidden;
 }

@@ -1,6 +1,6 @@
 // The memory that an XLA:CPU program takes and that XLA's statistics do not count, from the
 // program's optimized HLO: what XLA's libraries take while it runs, estimated so that it is no less
-// than the truth, and the program's constants.
+// than the truth, the program's constants, and its machine code.
 
 #ifndef PLIMSOLL_ANALYSIS_HIDDEN_MEMORY_H_
 #define PLIMSOLL_ANALYSIS_HIDDEN_MEMORY_H_
@@ -12,6 +12,7 @@ namespace plimsoll {
 
 struct HiddenMemory {
   int64_t constant_bytes = 0;
+  int64_t code_bytes = 0;
   int64_t scratch_bytes = 0;
   // The instruction that takes the most scratch, as it is named in the HLO; empty if none does.
   std::string_view instruction;

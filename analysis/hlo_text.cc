@@ -1,14 +1,19 @@
 #include "analysis/hlo_text.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
+// More than any machine has, and few enough that sums and small multiples of it are numbers.
+constexpr int64_t kMostBytes = int64_t{1} << 46;
+constexpr int64_t kLongestDimension = int64_t{1} << 40;
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -17,10 +22,10 @@ bool IsNameCharacter(char c) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The product, or the largest number where that is not one.
+// The product, or more than kMostBytes.
 int64_t Multiply(int64_t a, int64_t b) {
   int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? kMostBytes : product;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
 }
 
 // A place in one line.
@@ -57,11 +62,23 @@ class Cursor {
     if (!IsDigit(peek())) return std::nullopt;
     int64_t number = 0;
     for (; IsDigit(peek()); Skip(1)) {
-      const int64_t tenfold = Multiply(number, 10);
-      if (tenfold > kMostBytes - 9) return std::nullopt;
-      number = tenfold + (peek() - '0');
+      number = std::min(number * 10 + (peek() - '0'), kLongestDimension + 1);
     }
     return number;
+  }
+
+  // An attribute's value, without the braces around it, up to the comma after it.
+  std::string_view TakeValue() {
+    if (peek() == '{') return TakeBracketed();
+    const size_t start = position_;
+    for (; !done() && peek() != ','; Skip(1)) {
+      if (peek() == '"') SkipQuoted();
+      if (peek() == '{' || peek() == '(' || peek() == '[') {
+        TakeBracketed();
+        if (peek() == ',') break;
+      }
+    }
+    return text_.substr(start, position_ - start);
   }
 
   // What stands between the opening bracket here and its partner, and goes past it. Quoted text is
@@ -120,8 +137,10 @@ bool TakeArrayShape(Cursor& cursor, HloShape& shape) {
     Cursor inside(layout.substr(0, layout.find(':')));
     TakeNumbers(inside, '\0', shape.minor_to_major);
   }
+  const auto is_too_long = [](int64_t dimension) { return dimension > kLongestDimension; };
+  if (llvm::any_of(shape.dimensions, is_too_long)) return false;
   shape.bytes = Multiply(shape.element_count(), ElementBytes(shape.element_type));
-  return true;
+  return shape.bytes <= kMostBytes;
 }
 
 // A tuple's bytes are those of its arrays; nested tuples are one level for us.
@@ -131,7 +150,7 @@ int64_t TupleBytes(std::string_view inside) {
   while (!cursor.done()) {
     HloShape element;
     if (IsNameCharacter(cursor.peek()) && TakeArrayShape(cursor, element)) {
-      bytes = element.bytes > kMostBytes - bytes ? kMostBytes : bytes + element.bytes;
+      bytes = std::min(bytes + element.bytes, kMostBytes);
     } else {
       cursor.Skip(1);
     }
@@ -217,14 +236,12 @@ int64_t HloShape::element_count() const {
 }
 
 std::string_view HloInstruction::Attribute(std::string_view key) const {
-  for (size_t at = attributes.find(key); at != std::string_view::npos;
-       at = attributes.find(key, at + 1)) {
-    const bool starts = at >= 2 && attributes.substr(at - 2, 2) == ", ";
-    if (!starts || attributes.substr(at + key.size(), 1) != "=") continue;
-    Cursor cursor(attributes.substr(at + key.size() + 1));
-    if (cursor.peek() == '{') return cursor.TakeBracketed();
-    const std::string_view rest = cursor.rest();
-    return rest.substr(0, rest.find(", "));
+  Cursor cursor(attributes);
+  while (cursor.Take(", ")) {
+    const std::string_view name = cursor.TakeName();
+    cursor.Take("=");
+    const std::string_view value = cursor.TakeValue();
+    if (name == key) return value;
   }
   return {};
 }

@@ -68,7 +68,7 @@ int64_t FftScratch(const HloComputation& computation, const HloInstruction& fft,
   const int64_t elements = std::max(operand->element_count(), fft.shape.element_count());
   int64_t most = 0;
   for (const int64_t length : fft.Numbers("fft_length")) {
-    if (length <= 1) continue;
+    if (length <= 1 || length > elements) continue;
     const int64_t prime = LargestPrimeFactor(length);
     const bool is_convolution = prime > length / prime;
     const int64_t line = length * (is_double ? 16 : 8) * (is_convolution ? kLinesOfConvolution : 1);
@@ -125,18 +125,43 @@ int64_t DotScratch(const HloComputation& computation, const HloInstruction& dot)
   const HloShape* left = OperandShape(computation, dot, 0);
   const HloShape* right = OperandShape(computation, dot, 1);
   if (left == nullptr || right == nullptr) return 0;
-  int64_t contracted = 1;
-  for (const int64_t d : dot.Numbers("lhs_contracting_dims")) {
-    if (d < static_cast<int64_t>(left->dimensions.size())) contracted *= left->dimensions[d];
-  }
-  contracted = std::max<int64_t>(contracted, 1);
+  const auto product = [&](std::string_view key) {
+    int64_t elements = 1;
+    for (const int64_t d : dot.Numbers(key)) {
+      if (d >= static_cast<int64_t>(left->dimensions.size())) continue;
+      elements *= std::max<int64_t>(1, left->dimensions[d]);
+    }
+    return elements;
+  };
+  const int64_t contracted = product("lhs_contracting_dims");
+  const int64_t shared = contracted * product("lhs_batch_dims");
   // A product with one vector is not packed.
-  const int64_t product =
-      left->element_count() / contracted * (right->element_count() / contracted);
-  if (product <= std::max(left->element_count(), right->element_count()) / contracted) return 0;
+  if (std::min(left->element_count(), right->element_count()) <= shared) return 0;
   const int64_t slice = std::min(contracted, kLongestSlice);
   const int64_t packed = 2 * (left->bytes / contracted + right->bytes / contracted) * slice;
   return std::min(packed, kMost);
+}
+
+// Eigen's convolutions: one that inserts zeros into its input makes the product of each pixel with
+// the whole kernel first, and one of volumes makes its result twice.
+int64_t ConvolutionScratch(const HloComputation& computation, const HloInstruction& convolution) {
+  constexpr int64_t kPacked = 8 << 20;
+  const HloShape* input = OperandShape(computation, convolution, 0);
+  const HloShape* kernel = OperandShape(computation, convolution, 1);
+  if (input == nullptr || kernel == nullptr) return 0;
+  const std::string_view labels = convolution.Attribute("dim_labels");
+  const size_t feature = labels.substr(0, labels.find('_')).find('f');
+  if (feature >= input->dimensions.size()) return kPacked;
+  const int64_t channels = std::max<int64_t>(1, input->dimensions[feature]);
+  const bool inserts_zeros =
+      convolution.Attribute("window").find("lhs_dilate") != std::string_view::npos;
+  if (inserts_zeros && input->dimensions.size() <= 4) {
+    const auto pixels = static_cast<double>(input->element_count() / channels);
+    const double bytes = pixels * static_cast<double>(kernel->bytes / channels);
+    constexpr double kMost = 8.0 * (1 << 30);
+    return kPacked + (bytes > kMost ? 0 : static_cast<int64_t>(bytes));
+  }
+  return kPacked + (input->dimensions.size() > 4 ? convolution.shape.bytes : 0);
 }
 
 }  // namespace
@@ -155,6 +180,7 @@ int64_t LibraryScratch(const HloText& hlo, const HloComputation& computation,
   if (instruction.opcode == "fft") return FftScratch(computation, instruction, thread_count);
   if (instruction.opcode == "custom-call") return CustomCallScratch(computation, instruction);
   if (instruction.opcode == "dot") return DotScratch(computation, instruction);
+  if (instruction.opcode == "convolution") return ConvolutionScratch(computation, instruction);
   return 0;
 }
 

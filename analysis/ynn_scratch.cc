@@ -278,6 +278,28 @@ class Schedule {
     return loops;
   }
 
+  // The second scheduler makes a long reduction in parts, and a part for all of the dimensions
+  // outside of the one that it cuts. The loop over the parts is then the only one.
+  llvm::SmallVector<Loop, 4> LoopsOverParts(llvm::ArrayRef<Loop> loops) const {
+    constexpr int64_t kPartBytes = 256 << 10;
+    constexpr int64_t kRowElements = 256;
+    if (scheduler_ == YnnScheduler::kFirst) return llvm::SmallVector<Loop, 4>(loops);
+    int64_t room = kPartBytes / 4;
+    for (size_t l = loops.size(); l-- > 0;) {
+      Loop loop = loops[l];
+      loop.step = std::min(room, loop.extent);
+      const bool is_innermost = l + 1 == loops.size();
+      const int64_t rows =
+          is_innermost ? CeilOf(loop.step, kRowElements) * kRowElements : loop.step;
+      room = std::max<int64_t>(1, room / std::max<int64_t>(1, rows));
+      const bool has_outer = llvm::any_of(loops.take_front(l), [](const Loop& outer) {
+        return !outer.reduces && outer.extent > 1;
+      });
+      if (loop.reduces && loop.step < loop.extent && has_outer) return {loop};
+    }
+    return llvm::SmallVector<Loop, 4>(loops);
+  }
+
   llvm::SmallVector<Loop, 4> DotLoops(size_t i) const {
     const HloInstruction& dot = instructions_[i];
     const Axes& axes = values_[i].axes;
@@ -353,7 +375,7 @@ class Schedule {
         loops = TileLoops(Dimensions(i), values_[i].axes, values_[i].element_bytes);
         break;
       case Kind::kReduce:
-        loops = ReduceLoops(i);
+        loops = LoopsOverParts(ReduceLoops(i));
         break;
       case Kind::kDot:
         loops = DotLoops(i);
@@ -408,7 +430,8 @@ class Schedule {
       const size_t matched = Match(own, loop.axis);
       if (matched == own.size()) break;
       if (own[matched].required) {
-        loop.step = loop.required ? std::lcm(loop.step, own[matched].step) : own[matched].step;
+        const int64_t step = own[matched].step;
+        loop.step = loop.required ? std::min(std::lcm(loop.step, step), loop.extent) : step;
         loop.required = true;
       } else if (!loop.required) {
         loop.step = std::min(loop.step, own[matched].step);

@@ -65,8 +65,8 @@ PLIMSOLL_API PlimsollError* plimsoll_module_compile(PlimsollModule* module, cons
                                                     const char* dump_directory);
 
 // The memory that an XLA:CPU program takes and XLA's statistics do not count, from the optimized
-// HLO of the compiled module, the size of XLA's thread pool, and 12 for jaxlib 0.12, as JSON:
-// {"constants": bytes, "scratch": bytes, "instruction": the one with the most scratch, or ""}.
+// HLO of the compiled module, the size of XLA's thread pool, and 12 for jaxlib 0.12. As JSON:
+// {"constants": bytes, "code": bytes, "scratch": bytes, "instruction": "the one with the most"}.
 PLIMSOLL_API PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size,
                                                     size_t thread_count, size_t jaxlib_minor);
 

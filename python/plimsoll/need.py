@@ -8,12 +8,12 @@ import jaxlib.version
 
 from plimsoll import _native
 
-_NOTHING_HIDDEN = {"constants": 0, "scratch": 0, "instruction": ""}
+_NOTHING_HIDDEN = {"constants": 0, "code": 0, "scratch": 0, "instruction": ""}
 
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes on one device. XLA counts all of them but the scratch, which is estimated."""
+    """Bytes on one device."""
 
     arguments: int
     results: int
@@ -56,7 +56,7 @@ def need_of(executable) -> Need | None:
         aliased=statistics.alias_size_in_bytes,
         temporaries=statistics.temp_size_in_bytes,
         constants=hidden["constants"],
-        code=statistics.generated_code_size_in_bytes,
+        code=statistics.generated_code_size_in_bytes + hidden["code"],
         scratch=hidden["scratch"],
         scratch_instruction=hidden["instruction"],
     )
@@ -68,7 +68,7 @@ def _platform(executable) -> str:
 
 
 def _hidden_memory(executable) -> dict:
-    """What XLA:CPU's statistics leave out: the constants, and the scratch of its libraries."""
+    """What XLA:CPU's statistics leave out: constants, code, and the scratch of its libraries."""
     modules = executable.hlo_modules()
     if not modules:
         return _NOTHING_HIDDEN
