@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kTileBytes = 128 << 10;
 constexpr int64_t kLongestDotSlice = 32 << 10;
 constexpr int64_t kLeastReducedElements = 256;
+// The C library gives larger blocks back to the system when they are freed.
+constexpr int64_t kLargestKept = 32 << 20;
 // A dot that contracts more than this goes over columns first, so its rows are no outer loop.
 constexpr int64_t kMostContractedByRows = 256;
 
@@ -278,26 +280,26 @@ class Schedule {
     return loops;
   }
 
-  // The second scheduler makes a long reduction in parts, and a part for all of the dimensions
-  // outside of the one that it cuts. The loop over the parts is then the only one.
-  llvm::SmallVector<Loop, 4> LoopsOverParts(llvm::ArrayRef<Loop> loops) const {
-    constexpr int64_t kPartBytes = 256 << 10;
-    constexpr int64_t kRowElements = 256;
-    if (scheduler_ == YnnScheduler::kFirst) return llvm::SmallVector<Loop, 4>(loops);
-    int64_t room = kPartBytes / 4;
+  // A long reduction that ends in the innermost dimension is made in parts, each for all of the
+  // dimensions outside of the one that is cut. The loop over the parts is then the only one.
+  llvm::SmallVector<Loop, 4> LoopsOverParts(llvm::SmallVector<Loop, 4> loops) const {
+    const bool is_first = scheduler_ == YnnScheduler::kFirst;
+    const int64_t row = is_first ? 1 : kLeastReducedElements;
+    int64_t room = (is_first ? kTileBytes : 2 * kTileBytes) / 4;
+    if (loops.empty() || !loops.back().reduces) return loops;
     for (size_t l = loops.size(); l-- > 0;) {
       Loop loop = loops[l];
       loop.step = std::min(room, loop.extent);
+      loop.required = true;
       const bool is_innermost = l + 1 == loops.size();
-      const int64_t rows =
-          is_innermost ? CeilOf(loop.step, kRowElements) * kRowElements : loop.step;
-      room = std::max<int64_t>(1, room / std::max<int64_t>(1, rows));
-      const bool has_outer = llvm::any_of(loops.take_front(l), [](const Loop& outer) {
-        return !outer.reduces && outer.extent > 1;
-      });
+      const int64_t elements = is_innermost ? CeilOf(loop.step, row) * row : loop.step;
+      room = std::max<int64_t>(1, room / std::max<int64_t>(1, elements));
+      const bool has_outer =
+          llvm::any_of(llvm::ArrayRef(loops).take_front(l),
+                       [](const Loop& outer) { return !outer.reduces && outer.extent > 1; });
       if (loop.reduces && loop.step < loop.extent && has_outer) return {loop};
     }
-    return llvm::SmallVector<Loop, 4>(loops);
+    return loops;
   }
 
   llvm::SmallVector<Loop, 4> DotLoops(size_t i) const {
@@ -322,8 +324,11 @@ class Schedule {
       contracted_axis = values_[left].axes[d];
     }
     const bool is_first = scheduler_ == YnnScheduler::kFirst;
-    // The first scheduler knows dimensions by their extents, and is lost where all are the same.
-    if (is_first && sizes.rows == sizes.columns && sizes.rows == sizes.contracted) return loops;
+    // The first scheduler knows dimensions by their extents, and is lost where all are the same. It
+    // does not share the loops of batched dots that contract more than a few elements.
+    const bool is_cube = sizes.rows == sizes.columns && sizes.rows == sizes.contracted;
+    const bool is_long = sizes.contracted * values_[left].element_bytes > 256;
+    if (is_first && (is_cube || (batch > 0 && is_long))) return loops;
     const DotTile tile = ChooseDotTile(sizes, scheduler_);
     const auto add_batches = [&] {
       for (size_t d = 0; d < batch; ++d) {
@@ -474,7 +479,8 @@ class Schedule {
       }
       bytes *= extent;
     }
-    return bytes * std::min(tiles, workers_);
+    // Small tiles are kept by each thread that had one, though it may not be at work now.
+    return bytes * (tiles > 1 && bytes <= kLargestKept ? workers_ : std::min(tiles, workers_));
   }
 
   // A kernel wants some operands in an order of their own, or with a margin of zeros.
@@ -490,9 +496,8 @@ class Schedule {
       return is_inside || GoesByRows(i) ? right : 0;
     }
     if (instruction.opcode != "convolution") return 0;
-    const bool has_margin = instruction.Attribute("window").find("pad=") != std::string_view::npos;
-    // A margin adds little to an image.
-    return right + (scheduler_ == YnnScheduler::kFirst && has_margin ? left + left / 8 : 0);
+    // The first scheduler copies the image as well, with a margin, which adds little.
+    return right + (scheduler_ == YnnScheduler::kFirst ? left + left / 8 : 0);
   }
 
   // A long reduction is made in parts, which are summed at once.
