@@ -156,10 +156,11 @@ int64_t ConvolutionScratch(const HloComputation& computation, const HloInstructi
   const bool inserts_zeros =
       convolution.Attribute("window").find("lhs_dilate") != std::string_view::npos;
   if (inserts_zeros && input->dimensions.size() <= 4) {
-    const auto pixels = static_cast<double>(input->element_count() / channels);
-    const double bytes = pixels * static_cast<double>(kernel->bytes / channels);
-    constexpr double kMost = 8.0 * (1 << 30);
-    return kPacked + (bytes > kMost ? 0 : static_cast<int64_t>(bytes));
+    // Eigen falls back to another way where this would be more than 8 GiB.
+    constexpr int64_t kMost = int64_t{8} << 30;
+    const int64_t pixels = std::max<int64_t>(1, input->element_count() / channels);
+    const int64_t kernel_bytes = kernel->bytes / channels;
+    return kPacked + (kernel_bytes > kMost / pixels ? 0 : pixels * kernel_bytes);
   }
   return kPacked + (input->dimensions.size() > 4 ? convolution.shape.bytes : 0);
 }

@@ -1,8 +1,10 @@
-"""Measures one program in this process, which has to be a fresh one: python -m ...child TABLE NAME [HLO].
+"""Measures one program in this process, which has to be a fresh one.
 
-Prints a line of JSON, and writes the optimized HLO if a file for it is named. The peak is that of the resident memory while the program runs once, over
-what was resident before it; what the executable holds between its runs (constants, code) is what
-becomes free when it is dropped.
+    python -m benchmarks.memory_truth.child TABLE NAME [FILE]
+
+Prints a line of JSON, and writes the optimized HLO into the file if there is one. The peak is that
+of the resident memory while the program runs once, over what was resident before it; what the
+executable holds between its runs (constants, code) is what becomes free when it is dropped.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""The programs that are measured: most take 100 MB to 1.5 GB, over everything that JAX is used for."""
+"""The programs that are measured, over what JAX is used for. Most take 100 MB to 1.5 GB."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -175,7 +175,11 @@ def _():
 
 @program("dense layer with gelu")
 def _():
-    return lambda x, w, b: jax.nn.gelu(x @ w + b), [normal(8000, 500), normal(500, 6000), normal(6000)]
+    return lambda x, w, b: jax.nn.gelu(x @ w + b), [
+        normal(8000, 500),
+        normal(500, 6000),
+        normal(6000),
+    ]
 
 
 @program("two-layer network, gradient")
@@ -558,7 +562,9 @@ def _():
 @program("while loop")
 def _():
     def f(x):
-        return lax.while_loop(lambda s: s[0] < 5, lambda s: (s[0] + 1, jnp.sin(s[1]) + s[1]), (0, x))
+        return lax.while_loop(
+            lambda s: s[0] < 5, lambda s: (s[0] + 1, jnp.sin(s[1]) + s[1]), (0, x)
+        )
 
     return f, [normal(6000, 6000)]
 
