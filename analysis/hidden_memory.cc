@@ -66,7 +66,8 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
   int64_t kept = 0;
   for (const HloComputation& computation : hlo.computations) {
     for (const HloInstruction& instruction : computation.instructions) {
-      if (instruction.opcode == "constant") hidden.constant_bytes += instruction.shape.bytes;
+      if (instruction.opcode == "constant")
+        hidden.constant_bytes = AddSizes(hidden.constant_bytes, instruction.shape.bytes);
       if (fused.contains(&computation)) continue;
       const int64_t bytes =
           IsYnnFusion(instruction)

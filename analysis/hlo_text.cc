@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -11,8 +10,6 @@
 namespace plimsoll {
 namespace {
 
-// More than any machine has, and few enough that sums and small multiples of it are numbers.
-constexpr int64_t kMostBytes = int64_t{1} << 46;
 constexpr int64_t kLongestDimension = int64_t{1} << 40;
 
 bool IsNameCharacter(char c) {
@@ -21,12 +18,6 @@ bool IsNameCharacter(char c) {
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// The product, or more than kMostBytes.
-int64_t Multiply(int64_t a, int64_t b) {
-  int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
-}
 
 // A place in one line.
 class Cursor {
@@ -139,7 +130,7 @@ bool TakeArrayShape(Cursor& cursor, HloShape& shape) {
   }
   const auto is_too_long = [](int64_t dimension) { return dimension > kLongestDimension; };
   if (llvm::any_of(shape.dimensions, is_too_long)) return false;
-  shape.bytes = Multiply(shape.element_count(), ElementBytes(shape.element_type));
+  shape.bytes = MultiplySizes(shape.element_count(), ElementBytes(shape.element_type));
   return shape.bytes <= kMostBytes;
 }
 
@@ -150,7 +141,7 @@ int64_t TupleBytes(std::string_view inside) {
   while (!cursor.done()) {
     HloShape element;
     if (IsNameCharacter(cursor.peek()) && TakeArrayShape(cursor, element)) {
-      bytes = std::min(bytes + element.bytes, kMostBytes);
+      bytes = AddSizes(bytes, element.bytes);
     } else {
       cursor.Skip(1);
     }
@@ -205,6 +196,14 @@ std::string_view ComputationName(std::string_view line) {
 
 }  // namespace
 
+int64_t AddSizes(int64_t a, int64_t b) { return std::min(a + b, kMostBytes + 1); }
+
+int64_t MultiplySizes(int64_t a, int64_t b) {
+  int64_t product = 0;
+  const bool overflows = __builtin_mul_overflow(a, b, &product);
+  return overflows ? kMostBytes + 1 : std::min(product, kMostBytes + 1);
+}
+
 int64_t ElementBytes(std::string_view element_type) {
   constexpr std::array<std::pair<std::string_view, int64_t>, 14> kBytes = {{
       {"pred", 1},
@@ -231,7 +230,7 @@ int64_t ElementBytes(std::string_view element_type) {
 
 int64_t HloShape::element_count() const {
   int64_t count = 1;
-  for (const int64_t dimension : dimensions) count = Multiply(count, dimension);
+  for (const int64_t dimension : dimensions) count = MultiplySizes(count, dimension);
   return count;
 }
 

@@ -46,7 +46,7 @@ int64_t SortScratch(const HloText& hlo, const HloComputation& computation,
     bytes = 2 * std::max(ElementBytes(keys->element_type), ElementBytes(values->element_type));
   }
   const int64_t slices = keys->element_count() / length;
-  return bytes * length * std::clamp<int64_t>(slices, 1, thread_count + 1);
+  return MultiplySizes(bytes * length, std::clamp<int64_t>(slices, 1, thread_count + 1));
 }
 
 int64_t LargestPrimeFactor(int64_t number) {
@@ -72,7 +72,8 @@ int64_t FftScratch(const HloComputation& computation, const HloInstruction& fft,
     const int64_t prime = LargestPrimeFactor(length);
     const bool is_convolution = prime > length / prime;
     const int64_t line = length * (is_double ? 16 : 8) * (is_convolution ? kLinesOfConvolution : 1);
-    most = std::max(most, line * std::clamp<int64_t>(elements / length, 1, thread_count + 1));
+    const int64_t lines = std::clamp<int64_t>(elements / length, 1, thread_count + 1);
+    most = std::max(most, MultiplySizes(line, lines));
   }
   return most;
 }
@@ -91,10 +92,12 @@ int64_t LapackScratch(const HloComputation& computation, const HloInstruction& c
   const llvm::StringRef name(target);
   constexpr int64_t kBlockColumns = 128;
   const int64_t blocks = longer * kBlockColumns * bytes;
-  if (name.contains("gesdd")) return blocks + (5 * shorter * shorter + 7 * shorter) * bytes;
-  if (name.contains("gesvd")) return blocks + (3 * shorter * shorter + 7 * shorter) * bytes;
+  const int64_t column = shorter * bytes;
+  const int64_t square = MultiplySizes(column, shorter);
+  if (name.contains("gesdd")) return blocks + 5 * square + 7 * column;
+  if (name.contains("gesvd")) return blocks + 3 * square + 7 * column;
   if (name.contains("syevd") || name.contains("heevd")) {
-    return blocks + (3 * shorter * shorter + 6 * shorter) * bytes;
+    return blocks + 3 * square + 6 * column;
   }
   return blocks;
 }
@@ -129,16 +132,16 @@ int64_t DotScratch(const HloComputation& computation, const HloInstruction& dot)
     int64_t elements = 1;
     for (const int64_t d : dot.Numbers(key)) {
       if (d >= static_cast<int64_t>(left->dimensions.size())) continue;
-      elements *= std::max<int64_t>(1, left->dimensions[d]);
+      elements = MultiplySizes(elements, std::max<int64_t>(1, left->dimensions[d]));
     }
     return elements;
   };
   const int64_t contracted = product("lhs_contracting_dims");
-  const int64_t shared = contracted * product("lhs_batch_dims");
+  const int64_t shared = MultiplySizes(contracted, product("lhs_batch_dims"));
   // A product with one vector is not packed.
   if (std::min(left->element_count(), right->element_count()) <= shared) return 0;
   const int64_t slice = std::min(contracted, kLongestSlice);
-  const int64_t packed = 2 * (left->bytes / contracted + right->bytes / contracted) * slice;
+  const int64_t packed = MultiplySizes(2 * (left->bytes + right->bytes) / contracted, slice);
   return std::min(packed, kMost);
 }
 

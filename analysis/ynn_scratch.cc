@@ -130,8 +130,10 @@ class Schedule {
     for (size_t i = instructions_.size(); i-- > 0;) InferAxes(i);
     for (size_t i = instructions_.size(); i-- > 0;) Place(i);
     int64_t sum = 0;
-    for (size_t i = 0; i < values_.size(); ++i) sum += BufferBytes(i) + CopiedOperandBytes(i);
-    return sum + LargestPartialSum();
+    for (size_t i = 0; i < values_.size(); ++i) {
+      sum = AddSizes(sum, BufferBytes(i) + CopiedOperandBytes(i));
+    }
+    return AddSizes(sum, LargestPartialSum());
   }
 
  private:
@@ -315,12 +317,13 @@ class Schedule {
     const size_t columns_start = std::min(batch + left_own, axes.size());
     DotSizes sizes;
     for (size_t d = batch; d < axes.size(); ++d) {
-      (d < columns_start ? sizes.rows : sizes.columns) *= std::max<int64_t>(1, Dimensions(i)[d]);
+      int64_t& size = d < columns_start ? sizes.rows : sizes.columns;
+      size = MultiplySizes(size, std::max<int64_t>(1, Dimensions(i)[d]));
     }
     int contracted_axis = -1;
     for (const int64_t d : contracted) {
       if (d >= static_cast<int64_t>(Dimensions(left).size())) continue;
-      sizes.contracted *= std::max<int64_t>(1, Dimensions(left)[d]);
+      sizes.contracted = MultiplySizes(sizes.contracted, std::max<int64_t>(1, Dimensions(left)[d]));
       contracted_axis = values_[left].axes[d];
     }
     const bool is_first = scheduler_ == YnnScheduler::kFirst;
@@ -368,7 +371,9 @@ class Schedule {
     int64_t contracted = 1;
     for (const int64_t d : dot.Numbers("lhs_contracting_dims")) {
       const Numbers& dimensions = Dimensions(dot.operands[0]);
-      if (d < static_cast<int64_t>(dimensions.size())) contracted *= dimensions[d];
+      if (d < static_cast<int64_t>(dimensions.size())) {
+        contracted = MultiplySizes(contracted, dimensions[d]);
+      }
     }
     return contracted <= kMostContractedByRows;
   }
@@ -474,13 +479,14 @@ class Schedule {
       for (size_t l = 0; l < value.shared; ++l) {
         const Loop& loop = loops_[value.nest[l]];
         if (loop.axis != value.axes[d]) continue;
-        if (!loop.reduces) tiles *= CeilOf(extent, loop.step);
+        if (!loop.reduces) tiles = MultiplySizes(tiles, CeilOf(extent, loop.step));
         extent = std::min(extent, loop.step);
       }
-      bytes *= extent;
+      bytes = MultiplySizes(bytes, extent);
     }
     // Small tiles are kept by each thread that had one, though it may not be at work now.
-    return bytes * (tiles > 1 && bytes <= kLargestKept ? workers_ : std::min(tiles, workers_));
+    const bool is_kept = tiles > 1 && bytes <= kLargestKept;
+    return MultiplySizes(bytes, is_kept ? workers_ : std::min(tiles, workers_));
   }
 
   // A kernel wants some operands in an order of their own, or with a margin of zeros.
@@ -508,18 +514,21 @@ class Schedule {
       int64_t elements = 1;
       int64_t parts = 1;
       for (const Loop& loop : ReduceLoops(i)) {
-        elements *= loop.reduces ? 1 : loop.extent;
-        parts *= loop.reduces ? CeilOf(loop.extent, loop.step) : 1;
+        if (loop.reduces) {
+          parts = MultiplySizes(parts, CeilOf(loop.extent, loop.step));
+        } else {
+          elements = MultiplySizes(elements, loop.extent);
+        }
       }
       if (parts == 1) continue;
       if (scheduler_ == YnnScheduler::kSecond) {
         const size_t operand = instructions_[i].operands[0];
         const int64_t whole = instructions_[operand].shape.element_count();
-        elements = std::min(elements * parts, whole / kLeastReducedElements);
+        elements = std::min(MultiplySizes(elements, parts), whole / kLeastReducedElements);
       } else {
-        elements *= parts;
+        elements = MultiplySizes(elements, parts);
       }
-      largest = std::max(largest, elements * values_[i].element_bytes);
+      largest = std::max(largest, MultiplySizes(elements, values_[i].element_bytes));
     }
     return largest;
   }
