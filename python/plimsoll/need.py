@@ -47,9 +47,10 @@ def need_of(executable) -> Need | None:
         return None
     if statistics is None:
         return None
+    devices = executable.local_devices()
     hidden = _NOTHING_HIDDEN
-    if _platform(executable) == "cpu":
-        hidden = _hidden_memory(executable)
+    if devices and devices[0].platform == "cpu":
+        hidden = _hidden_memory(executable, len(devices))
     return Need(
         arguments=statistics.argument_size_in_bytes,
         results=statistics.output_size_in_bytes,
@@ -62,25 +63,26 @@ def need_of(executable) -> Need | None:
     )
 
 
-def _platform(executable) -> str:
-    devices = executable.local_devices()
-    return devices[0].platform if devices else ""
-
-
-def _hidden_memory(executable) -> dict:
+def _hidden_memory(executable, devices: int) -> dict:
     """What XLA:CPU's statistics leave out: constants, code, and the scratch of its libraries."""
     modules = executable.hlo_modules()
     if not modules:
         return _NOTHING_HIDDEN
     # The devices of one executable run one and the same module.
     text = modules[0].to_string().encode()
-    answer = _native.lib.plimsoll_hidden_memory(text, len(text), _thread_count(), _jaxlib_minor())
+    answer = _native.lib.plimsoll_hidden_memory(
+        text, len(text), _thread_count(devices), _jaxlib_minor()
+    )
     return json.loads(_native.take_string(answer))
 
 
-def _thread_count() -> int:
-    # XLA:CPU's pool has a thread for each CPU that the process may use.
-    return len(os.sched_getaffinity(0))
+def _thread_count(devices: int) -> int:
+    """How many threads of XLA:CPU's pool, which all devices of the process share, one can have."""
+    threads = len(os.sched_getaffinity(0))
+    for name in ("NPROC", "PJRT_NPROC"):
+        if os.environ.get(name, "").isdecimal():
+            threads = int(os.environ[name])
+    return -(-max(threads, devices) // devices)
 
 
 def _jaxlib_minor() -> int:
