@@ -23,6 +23,7 @@ constexpr int64_t kLeastReducedElements = 256;
 constexpr int64_t kLargestKept = 32 << 20;
 // A dot that contracts more than this goes over columns first, so its rows are no outer loop.
 constexpr int64_t kMostContractedByRows = 256;
+constexpr int64_t kMostBytesContractedInBatch = 256;
 
 enum class Kind {
   // A parameter or a constant: there already.
@@ -97,13 +98,17 @@ DotTile ChooseDotTile(const DotSizes& sizes, YnnScheduler scheduler) {
   const int64_t contracted = std::min<int64_t>(sizes.contracted, 1024);
   const int64_t least_area = std::max<int64_t>(
       std::min<int64_t>(sizes.rows, 64) * std::min<int64_t>(sizes.columns, 64), 256);
+  int64_t largest_area = 64 << 10;
+  if (scheduler == YnnScheduler::kFirst) {
+    // It takes rows for columns where there are as many, and then its tiles grow.
+    largest_area = sizes.rows == sizes.columns ? kMostBytes : 512 << 10;
+  }
   DotTile tile = {.rows = std::min<int64_t>(sizes.rows, 16),
                   .columns = std::min(sizes.columns, block)};
   while (true) {
     const int64_t area = tile.rows * tile.columns;
     const int64_t cost = (tile.rows + tile.columns) * contracted;
-    const bool is_large = scheduler == YnnScheduler::kSecond && area >= 64 << 10;
-    if (area >= least_area && (cost >= 64 << 10 || is_large)) return tile;
+    if (area >= least_area && (cost >= 64 << 10 || area >= largest_area)) return tile;
     if ((4 * tile.columns <= tile.rows || tile.rows >= sizes.rows) &&
         tile.columns < sizes.columns) {
       tile.columns *= 2;
@@ -327,11 +332,7 @@ class Schedule {
       contracted_axis = values_[left].axes[d];
     }
     const bool is_first = scheduler_ == YnnScheduler::kFirst;
-    // The first scheduler knows dimensions by their extents, and is lost where all are the same. It
-    // does not share the loops of batched dots that contract more than a few elements.
-    const bool is_cube = sizes.rows == sizes.columns && sizes.rows == sizes.contracted;
-    const bool is_long = sizes.contracted * values_[left].element_bytes > 256;
-    if (is_first && (is_cube || (batch > 0 && is_long))) return loops;
+    if (is_first && IsAlone(i, batch, sizes)) return loops;
     const DotTile tile = ChooseDotTile(sizes, scheduler_);
     const auto add_batches = [&] {
       for (size_t d = 0; d < batch; ++d) {
@@ -361,6 +362,17 @@ class Schedule {
     }
     if (is_first) add_batches();
     return loops;
+  }
+
+  // Whether the first scheduler gives a dot loops that nothing else shares. It knows dimensions by
+  // their extents, and is lost where all are the same; and it fuses a batched dot with the next dot
+  // only, if it contracts few elements.
+  bool IsAlone(size_t i, size_t batch, const DotSizes& sizes) const {
+    if (sizes.rows == sizes.columns && sizes.rows == sizes.contracted) return true;
+    const bool is_long = sizes.contracted * values_[i].element_bytes > kMostBytesContractedInBatch;
+    const auto dots =
+        llvm::count_if(values_, [](const Scheduled& value) { return value.kind == Kind::kDot; });
+    return batch > 0 && (is_long || dots == 1);
   }
 
   // Whether a dot's outer loop is over the left operand's rows, and not over the right one's
