@@ -83,6 +83,10 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
   }
   if (hidden.scratch_bytes <= kLargestKept) kept -= hidden.scratch_bytes;
   hidden.scratch_bytes += std::min(kept, (thread_count + 1) * kLargestKept);
+  // jaxlib 0.10 keeps the constants of the module beside those of the executable.
+  if (jaxlib_minor < kFirstOfSecond) {
+    hidden.constant_bytes = AddSizes(hidden.constant_bytes, hidden.constant_bytes);
+  }
   if (uses_blas) hidden.scratch_bytes += kBlasBytes;
   return hidden;
 }
