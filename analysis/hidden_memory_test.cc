@@ -102,6 +102,19 @@ TEST(HiddenMemoryTest, AProductIsKeptWholeIfItsLoopsStartWithColumns) {
   EXPECT_LT(Scratch(SummedProduct("500"), kOldJaxlib), 20 * kMegabyte);
 }
 
+TEST(HiddenMemoryTest, TheFirstSchedulerIsLostInACube) {
+  const std::string text = YnnProgram("f32[]", R"(  %x = f32[2000,2000]{1,0} parameter(0)
+  %y = f32[2000,2000]{1,0} parameter(1)
+  %n = f32[2000,2000]{1,0} negate(%x)
+  %e = f32[2000,2000]{1,0} exponential(%n)
+  %zero = f32[] constant(0)
+  %dot = f32[2000,2000]{1,0} dot(%e, %y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %r = f32[] reduce(%dot, %zero), dimensions={0,1}, to_apply=%sum
+)");
+  EXPECT_GE(Scratch(text, kOldJaxlib), 48 * kMegabyte);
+  EXPECT_LT(Scratch(text, kNewJaxlib), 40 * kMegabyte);
+}
+
 TEST(HiddenMemoryTest, BetweenTwoSchedulersTheLargerCounts) {
   const std::string text = SummedProduct("500");
   EXPECT_EQ(Scratch(text, 11), std::max(Scratch(text, kOldJaxlib), Scratch(text, kNewJaxlib)));

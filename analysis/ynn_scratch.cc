@@ -78,6 +78,9 @@ struct Scheduled {
 };
 
 struct DotSizes {
+  // The result has batch dimensions, then rows, then columns.
+  size_t batch_dimensions = 0;
+  size_t columns_start = 0;
   int64_t rows = 1;
   int64_t columns = 1;
   int64_t contracted = 1;
@@ -133,6 +136,7 @@ class Schedule {
   int64_t Bytes() {
     for (size_t i = 0; i < instructions_.size(); ++i) Describe(i);
     for (size_t i = instructions_.size(); i-- > 0;) InferAxes(i);
+    is_lost_ = IsLost();
     for (size_t i = instructions_.size(); i-- > 0;) Place(i);
     int64_t sum = 0;
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -309,40 +313,51 @@ class Schedule {
     return loops;
   }
 
+  // Where the dimensions of a dot's result lie, and how long they are.
+  DotSizes SizesOf(size_t i) const {
+    const HloInstruction& dot = instructions_[i];
+    DotSizes sizes;
+    if (dot.operands.size() < 2) return sizes;
+    const Numbers& left = Dimensions(dot.operands[0]);
+    const Numbers contracted = dot.Numbers("lhs_contracting_dims");
+    const size_t rank = Dimensions(i).size();
+    sizes.batch_dimensions = std::min(dot.Numbers("lhs_batch_dims").size(), rank);
+    const size_t not_own = sizes.batch_dimensions + contracted.size();
+    sizes.columns_start =
+        std::min(sizes.batch_dimensions + left.size() - std::min(left.size(), not_own), rank);
+    for (size_t d = sizes.batch_dimensions; d < rank; ++d) {
+      int64_t& size = d < sizes.columns_start ? sizes.rows : sizes.columns;
+      size = MultiplySizes(size, std::max<int64_t>(1, Dimensions(i)[d]));
+    }
+    for (const int64_t d : contracted) {
+      if (d >= static_cast<int64_t>(left.size())) continue;
+      sizes.contracted = MultiplySizes(sizes.contracted, std::max<int64_t>(1, left[d]));
+    }
+    return sizes;
+  }
+
   llvm::SmallVector<Loop, 4> DotLoops(size_t i) const {
     const HloInstruction& dot = instructions_[i];
     const Axes& axes = values_[i].axes;
     llvm::SmallVector<Loop, 4> loops;
     if (dot.operands.size() < 2) return loops;
     const size_t left = dot.operands[0];
-    const size_t batch = std::min(dot.Numbers("lhs_batch_dims").size(), axes.size());
-    const Numbers contracted = dot.Numbers("lhs_contracting_dims");
-    const size_t left_own =
-        Dimensions(left).size() - std::min(Dimensions(left).size(), batch + contracted.size());
-    const size_t columns_start = std::min(batch + left_own, axes.size());
-    DotSizes sizes;
-    for (size_t d = batch; d < axes.size(); ++d) {
-      int64_t& size = d < columns_start ? sizes.rows : sizes.columns;
-      size = MultiplySizes(size, std::max<int64_t>(1, Dimensions(i)[d]));
-    }
-    int contracted_axis = -1;
-    for (const int64_t d : contracted) {
-      if (d >= static_cast<int64_t>(Dimensions(left).size())) continue;
-      sizes.contracted = MultiplySizes(sizes.contracted, std::max<int64_t>(1, Dimensions(left)[d]));
-      contracted_axis = values_[left].axes[d];
-    }
+    const DotSizes sizes = SizesOf(i);
     const bool is_first = scheduler_ == YnnScheduler::kFirst;
-    if (is_first && IsAlone(i, batch, sizes)) return loops;
+    if (is_first && IsAlone(i)) return loops;
     const DotTile tile = ChooseDotTile(sizes, scheduler_);
     const auto add_batches = [&] {
-      for (size_t d = 0; d < batch; ++d) {
+      for (size_t d = 0; d < sizes.batch_dimensions; ++d) {
         loops.push_back({.axis = axes[d], .extent = Dimensions(i)[d]});
       }
     };
     if (!is_first) add_batches();
     const int64_t longest = kLongestDotSlice / std::max<int64_t>(1, values_[left].element_bytes);
-    if (!is_first && contracted.size() == 1 && sizes.contracted >= longest) {
-      loops.push_back({.axis = contracted_axis,
+    const Numbers contracted = dot.Numbers("lhs_contracting_dims");
+    const auto left_rank = static_cast<int64_t>(values_[left].axes.size());
+    const bool is_matrix_product = contracted.size() == 1 && contracted[0] < left_rank;
+    if (!is_first && is_matrix_product && sizes.contracted >= longest) {
+      loops.push_back({.axis = values_[left].axes[contracted[0]],
                        .extent = sizes.contracted,
                        .step = longest / 2,
                        .reduces = true});
@@ -354,40 +369,42 @@ class Schedule {
       }
     };
     if (GoesByRows(i)) {
-      add(batch, columns_start, tile.rows);
-      add(columns_start, axes.size(), tile.columns);
+      add(sizes.batch_dimensions, sizes.columns_start, tile.rows);
+      add(sizes.columns_start, axes.size(), tile.columns);
     } else {
-      add(columns_start, axes.size(), tile.columns);
-      add(batch, columns_start, tile.rows);
+      add(sizes.columns_start, axes.size(), tile.columns);
+      add(sizes.batch_dimensions, sizes.columns_start, tile.rows);
     }
     if (is_first) add_batches();
     return loops;
   }
 
-  // Whether the first scheduler gives a dot loops that nothing else shares. It knows dimensions by
-  // their extents, and is lost where all are the same; and it fuses a batched dot with the next dot
-  // only, if it contracts few elements.
-  bool IsAlone(size_t i, size_t batch, const DotSizes& sizes) const {
-    if (sizes.rows == sizes.columns && sizes.rows == sizes.contracted) return true;
+  // Whether the first scheduler gives a dot loops that nothing else shares: it fuses a batched dot
+  // with the next dot only, if it contracts few elements.
+  bool IsAlone(size_t i) const {
+    const DotSizes sizes = SizesOf(i);
     const bool is_long = sizes.contracted * values_[i].element_bytes > kMostBytesContractedInBatch;
     const auto dots =
         llvm::count_if(values_, [](const Scheduled& value) { return value.kind == Kind::kDot; });
-    return batch > 0 && (is_long || dots == 1);
+    return sizes.batch_dimensions > 0 && (is_long || dots == 1);
+  }
+
+  // The first scheduler knows dimensions by their extents. It is lost where all of a dot's are the
+  // same, and then nothing in the fusion shares a loop.
+  bool IsLost() const {
+    if (scheduler_ != YnnScheduler::kFirst) return false;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      if (values_[i].kind != Kind::kDot) continue;
+      const DotSizes sizes = SizesOf(i);
+      if (sizes.rows == sizes.columns && sizes.rows == sizes.contracted) return true;
+    }
+    return false;
   }
 
   // Whether a dot's outer loop is over the left operand's rows, and not over the right one's
   // columns.
   bool GoesByRows(size_t i) const {
-    const HloInstruction& dot = instructions_[i];
-    if (scheduler_ == YnnScheduler::kFirst || dot.operands.empty()) return false;
-    int64_t contracted = 1;
-    for (const int64_t d : dot.Numbers("lhs_contracting_dims")) {
-      const Numbers& dimensions = Dimensions(dot.operands[0]);
-      if (d < static_cast<int64_t>(dimensions.size())) {
-        contracted = MultiplySizes(contracted, dimensions[d]);
-      }
-    }
-    return contracted <= kMostContractedByRows;
+    return scheduler_ == YnnScheduler::kSecond && SizesOf(i).contracted <= kMostContractedByRows;
   }
 
   llvm::SmallVector<Loop, 4> OwnLoops(size_t i) const {
@@ -415,6 +432,7 @@ class Schedule {
   // The loops that all users of the value have in common.
   llvm::SmallVector<size_t, 4> CommonNest(const Scheduled& value) const {
     llvm::SmallVector<size_t, 4> common;
+    if (is_lost_) return common;
     for (size_t u = 0; u < value.users.size(); ++u) {
       const llvm::SmallVector<size_t, 4>& nest = values_[value.users[u]].nest;
       if (u == 0) {
@@ -552,6 +570,7 @@ class Schedule {
   std::vector<Scheduled> values_;
   std::vector<Loop> loops_;
   int next_axis_ = 0;
+  bool is_lost_ = false;
 };
 
 }  // namespace
