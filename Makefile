@@ -1,11 +1,11 @@
 # Every target does its own set-up. `make help` lists them.
 
 SHELL := bash
-.PHONY: help setup demo test lint format asan fuzz bench clean
+.PHONY: help setup demo test lint format asan fuzz bench memory-truth clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 setup:  ## Install Debian packages, make .venv/, build plimsoll and install it there
 	@scripts/setup
@@ -32,6 +32,9 @@ fuzz: setup  ## Run each fuzzer for SECONDS (60)
 bench: setup  ## Measure how fast programs are read, and what the hook costs
 	@.venv/bin/python benchmarks/read_speed.py
 	@.venv/bin/python benchmarks/hook_overhead.py
+
+memory-truth: setup  ## Measure what programs take in memory against what plimsoll says (10 minutes)
+	@.venv/bin/python -m benchmarks.memory_truth
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "analysis/hlo_text.h"
+#include "analysis/library_scratch.h"
 #include "analysis/ynn_scratch.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace plimsoll {
 namespace {
@@ -13,28 +15,79 @@ bool IsYnnFusion(const HloInstruction& instruction) {
          instruction.attributes.find("\"__ynn_fusion\"") != std::string_view::npos;
 }
 
-int64_t ScratchOf(const HloText& hlo, const HloInstruction& instruction, int64_t thread_count) {
-  if (IsYnnFusion(instruction)) {
-    const HloComputation* fused = hlo.Called(instruction, "calls");
-    return fused == nullptr ? 0 : YnnScratch(*fused, thread_count);
+// One instruction runs at a time. But a freed block of up to this size is kept by the C library,
+// for the next use by the same thread.
+constexpr int64_t kLargestKept = 32 << 20;
+constexpr int64_t kBlasBytes = 16 << 20;
+// The code of one kernel and what belongs to it, as measured over many.
+constexpr int64_t kKernelBytes = 50 << 10;
+
+constexpr int64_t kMostThreads = 4096;
+
+// The second scheduler and the packed sort came between jaxlib 0.10 and 0.12.
+constexpr int64_t kLastOfFirst = 10;
+constexpr int64_t kFirstOfSecond = 12;
+
+int64_t YnnScratch(const HloText& hlo, const HloInstruction& fusion, int64_t thread_count,
+                   int64_t jaxlib_minor) {
+  const HloComputation* fused = hlo.Called(fusion, "calls");
+  if (fused == nullptr) return 0;
+  int64_t bytes = 0;
+  if (jaxlib_minor < kFirstOfSecond) {
+    bytes = YnnScratch(*fused, thread_count, YnnScheduler::kFirst);
   }
-  return 0;
+  if (jaxlib_minor > kLastOfFirst) {
+    bytes = std::max(bytes, YnnScratch(*fused, thread_count, YnnScheduler::kSecond));
+  }
+  return bytes;
+}
+
+// The computations that are the inside of a fusion: their instructions do not run on their own.
+llvm::DenseSet<const HloComputation*> FusedComputations(const HloText& hlo) {
+  llvm::DenseSet<const HloComputation*> fused;
+  for (const HloComputation& computation : hlo.computations) {
+    for (const HloInstruction& instruction : computation.instructions) {
+      if (instruction.opcode == "fusion") fused.insert(hlo.Called(instruction, "calls"));
+    }
+  }
+  return fused;
 }
 
 }  // namespace
 
-HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count) {
+HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count,
+                                  int64_t jaxlib_minor) {
+  thread_count = std::clamp<int64_t>(thread_count, 1, kMostThreads);
   const HloText hlo = ReadHloText(hlo_text);
+  const PairSort pair_sort = jaxlib_minor < kFirstOfSecond ? PairSort::kPadded : PairSort::kPacked;
+  const llvm::DenseSet<const HloComputation*> fused = FusedComputations(hlo);
   HiddenMemory hidden;
+  bool uses_blas = false;
+  int64_t kept = 0;
   for (const HloComputation& computation : hlo.computations) {
     for (const HloInstruction& instruction : computation.instructions) {
-      if (instruction.opcode == "constant") hidden.constant_bytes += instruction.shape.bytes;
-      const int64_t bytes = ScratchOf(hlo, instruction, thread_count);
+      if (instruction.opcode == "constant")
+        hidden.constant_bytes = AddSizes(hidden.constant_bytes, instruction.shape.bytes);
+      if (fused.contains(&computation)) continue;
+      const int64_t bytes =
+          IsYnnFusion(instruction)
+              ? YnnScratch(hlo, instruction, thread_count, jaxlib_minor)
+              : LibraryScratch(hlo, computation, instruction, thread_count, pair_sort);
+      if (instruction.opcode == "fusion") hidden.code_bytes += kKernelBytes;
+      uses_blas |= UsesBlas(instruction);
+      if (bytes <= kLargestKept) kept += bytes;
       if (bytes <= hidden.scratch_bytes) continue;
       hidden.scratch_bytes = bytes;
       hidden.instruction = instruction.name;
     }
   }
+  if (hidden.scratch_bytes <= kLargestKept) kept -= hidden.scratch_bytes;
+  hidden.scratch_bytes += std::min(kept, (thread_count + 1) * kLargestKept);
+  // jaxlib 0.10 keeps the constants of the module beside those of the executable.
+  if (jaxlib_minor < kFirstOfSecond) {
+    hidden.constant_bytes = AddSizes(hidden.constant_bytes, hidden.constant_bytes);
+  }
+  if (uses_blas) hidden.scratch_bytes += kBlasBytes;
   return hidden;
 }
 

@@ -1,14 +1,16 @@
 #include "analysis/hlo_text.h"
 
+#include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLongestDimension = int64_t{1} << 40;
 
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -16,12 +18,6 @@ bool IsNameCharacter(char c) {
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// The product, or the largest number where that is not one.
-int64_t Multiply(int64_t a, int64_t b) {
-  int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? kMostBytes : product;
-}
 
 // A place in one line.
 class Cursor {
@@ -57,11 +53,23 @@ class Cursor {
     if (!IsDigit(peek())) return std::nullopt;
     int64_t number = 0;
     for (; IsDigit(peek()); Skip(1)) {
-      const int64_t tenfold = Multiply(number, 10);
-      if (tenfold > kMostBytes - 9) return std::nullopt;
-      number = tenfold + (peek() - '0');
+      number = std::min(number * 10 + (peek() - '0'), kLongestDimension + 1);
     }
     return number;
+  }
+
+  // An attribute's value, without the braces around it, up to the comma after it.
+  std::string_view TakeValue() {
+    if (peek() == '{') return TakeBracketed();
+    const size_t start = position_;
+    for (; !done() && peek() != ','; Skip(1)) {
+      if (peek() == '"') SkipQuoted();
+      if (peek() == '{' || peek() == '(' || peek() == '[') {
+        TakeBracketed();
+        if (peek() == ',') break;
+      }
+    }
+    return text_.substr(start, position_ - start);
   }
 
   // What stands between the opening bracket here and its partner, and goes past it. Quoted text is
@@ -120,8 +128,10 @@ bool TakeArrayShape(Cursor& cursor, HloShape& shape) {
     Cursor inside(layout.substr(0, layout.find(':')));
     TakeNumbers(inside, '\0', shape.minor_to_major);
   }
-  shape.bytes = Multiply(shape.element_count(), ElementBytes(shape.element_type));
-  return true;
+  const auto is_too_long = [](int64_t dimension) { return dimension > kLongestDimension; };
+  if (llvm::any_of(shape.dimensions, is_too_long)) return false;
+  shape.bytes = MultiplySizes(shape.element_count(), ElementBytes(shape.element_type));
+  return shape.bytes <= kMostBytes;
 }
 
 // A tuple's bytes are those of its arrays; nested tuples are one level for us.
@@ -131,7 +141,7 @@ int64_t TupleBytes(std::string_view inside) {
   while (!cursor.done()) {
     HloShape element;
     if (IsNameCharacter(cursor.peek()) && TakeArrayShape(cursor, element)) {
-      bytes = element.bytes > kMostBytes - bytes ? kMostBytes : bytes + element.bytes;
+      bytes = AddSizes(bytes, element.bytes);
     } else {
       cursor.Skip(1);
     }
@@ -186,6 +196,14 @@ std::string_view ComputationName(std::string_view line) {
 
 }  // namespace
 
+int64_t AddSizes(int64_t a, int64_t b) { return std::min(a + b, kMostBytes + 1); }
+
+int64_t MultiplySizes(int64_t a, int64_t b) {
+  int64_t product = 0;
+  const bool overflows = __builtin_mul_overflow(a, b, &product);
+  return overflows ? kMostBytes + 1 : std::min(product, kMostBytes + 1);
+}
+
 int64_t ElementBytes(std::string_view element_type) {
   constexpr std::array<std::pair<std::string_view, int64_t>, 14> kBytes = {{
       {"pred", 1},
@@ -212,19 +230,17 @@ int64_t ElementBytes(std::string_view element_type) {
 
 int64_t HloShape::element_count() const {
   int64_t count = 1;
-  for (const int64_t dimension : dimensions) count = Multiply(count, dimension);
+  for (const int64_t dimension : dimensions) count = MultiplySizes(count, dimension);
   return count;
 }
 
 std::string_view HloInstruction::Attribute(std::string_view key) const {
-  for (size_t at = attributes.find(key); at != std::string_view::npos;
-       at = attributes.find(key, at + 1)) {
-    const bool starts = at >= 2 && attributes.substr(at - 2, 2) == ", ";
-    if (!starts || attributes.substr(at + key.size(), 1) != "=") continue;
-    Cursor cursor(attributes.substr(at + key.size() + 1));
-    if (cursor.peek() == '{') return cursor.TakeBracketed();
-    const std::string_view rest = cursor.rest();
-    return rest.substr(0, rest.find(", "));
+  Cursor cursor(attributes);
+  while (cursor.Take(", ")) {
+    const std::string_view name = cursor.TakeName();
+    cursor.Take("=");
+    const std::string_view value = cursor.TakeValue();
+    if (name == key) return value;
   }
   return {};
 }

@@ -16,6 +16,13 @@
 
 namespace plimsoll {
 
+// More than any machine has, and few enough that sums and small multiples of it are numbers.
+inline constexpr int64_t kMostBytes = int64_t{1} << 46;
+
+// The sum and the product of two sizes, but no more than kMostBytes + 1.
+int64_t AddSizes(int64_t a, int64_t b);
+int64_t MultiplySizes(int64_t a, int64_t b);
+
 struct HloShape {
   // Of an array; empty for a tuple.
   std::string_view element_type;

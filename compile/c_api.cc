@@ -100,10 +100,12 @@ PlimsollError* plimsoll_module_compile(PlimsollModule* module, const char* stop_
   return MakeError(plimsoll::Compile(*module->module, options));
 }
 
-PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t thread_count) {
-  const plimsoll::HiddenMemory hidden =
-      plimsoll::EstimateHiddenMemory({hlo_text, size}, static_cast<int64_t>(thread_count));
+PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t thread_count,
+                                       size_t jaxlib_minor) {
+  const plimsoll::HiddenMemory hidden = plimsoll::EstimateHiddenMemory(
+      {hlo_text, size}, static_cast<int64_t>(thread_count), static_cast<int64_t>(jaxlib_minor));
   const plimsoll::Json json = {{"constants", hidden.constant_bytes},
+                               {"code", hidden.code_bytes},
                                {"scratch", hidden.scratch_bytes},
                                {"instruction", plimsoll::ToUtf8(hidden.instruction)}};
   return MakeString(json.dump());

@@ -88,4 +88,18 @@ TEST(CApiErrorTest, GivesCodeMessageAndFault) {
   plimsoll_error_free(error);
 }
 
+TEST(HiddenMemoryTest, ComesAsJson) {
+  const std::string text =
+      "ENTRY %main () -> f32[] {\n  %c = f32[100]{0} constant({...})\n  ROOT %sort.1 = f32[100]{0} "
+      "sort(%c), dimensions={0}, is_stable=true, to_apply=%less\n}\n";
+  EXPECT_EQ(Take(plimsoll_hidden_memory(text.data(), text.size(), 2, 12)),
+            R"({"constants":400,"code":0,"scratch":1600,"instruction":"sort.1"})");
+}
+
+TEST(HiddenMemoryTest, TakesAnyBytes) {
+  const std::string bytes("\0\xff{%(\n}", 8);
+  EXPECT_THAT(Take(plimsoll_hidden_memory(bytes.data(), bytes.size(), 0, 0)),
+              HasSubstr("\"scratch\":0"));
+}
+
 }  // namespace

@@ -29,7 +29,7 @@ _FUNCTIONS = {
     "plimsoll_module_verify": (_handle, _handle),
     "plimsoll_module_summary": (_handle, _handle, _size),
     "plimsoll_pipeline_steps": (_handle,),
-    "plimsoll_hidden_memory": (_handle, _text, _size, _size),
+    "plimsoll_hidden_memory": (_handle, _text, _size, _size, _size),
     "plimsoll_module_compile": (_handle, _handle, _text, _text),
     "plimsoll_largest_values": (_handle, _text, _size, _size),
     "plimsoll_module_op": (_handle, _handle),
