@@ -71,8 +71,8 @@ def _point(measured: float, needed: float) -> str:
 
 def picture(outcomes) -> str:
     ticks = {5e7: "50 MB", 1e8: "100 MB", 2e8: "200 MB", 5e8: "500 MB", 1e9: "1 GB", 2e9: "2 GB"}
-    band = [_point(LEAST, 1.1 * LEAST), _point(MOST, 1.1 * MOST)]
-    band += [_point(MOST, 0.9 * MOST), _point(LEAST, 0.9 * LEAST)]
+    band = [_point(LEAST, 1.1 * LEAST), _point(MOST / 1.1, MOST), _point(MOST, MOST)]
+    band += [_point(MOST, 0.9 * MOST), _point(LEAST / 0.9, LEAST), _point(LEAST, LEAST)]
     low, high = MARGIN, SIZE - MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" role="img"'

@@ -37,12 +37,10 @@ def diagnose() -> tuple[str, list[str]]:
     for name in ("PLIMSOLL", "PLIMSOLL_LOG", *xla_flags.VARIABLES.values()):
         if name in os.environ:
             rows.append((name, os.environ[name]))
-    verdict = (
-        section("what is wrong", [(problem,) for problem in problems], "l")
-        if problems
-        else "nothing is wrong"
-    )
-    return f"{section('what was found', rows, 'll')}\n\n{verdict}", problems
+    found = section("what was found", rows, "ll")
+    if not problems:
+        return f"{found}\n\nnothing is wrong", problems
+    return "\n".join([found, "", "what is wrong", *(f"  {line}" for line in problems)]), problems
 
 
 def _version(package: str, problems: list[str]) -> str:

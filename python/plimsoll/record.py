@@ -13,7 +13,7 @@ from typing import Any
 
 from plimsoll.log import logger
 from plimsoll.need import Need
-from plimsoll.show import section
+from plimsoll.show import count_text, section
 from plimsoll.units import byte_text
 
 # A process that compiles for days must not fill its memory with records of it.
@@ -90,7 +90,7 @@ class Report(Sequence[Compilation]):
                     one.source,
                 )
             )
-        return section(f"{len(self)} compilations", rows if len(rows) > 1 else [], "lrrlrl")
+        return section(count_text(len(self), "compilation"), rows if self else [], "lrrlrl")
 
 
 _compilations: collections.deque[Compilation] = collections.deque(maxlen=_MOST_RECORDS)

@@ -57,7 +57,7 @@ def section_of_values(values: Sequence[dict[str, Any]]) -> str:
 
 def _heading(summary: dict[str, Any]) -> str:
     name = f"module {summary['module']}" if summary["module"] else "module"
-    return f"{name}: {_count(summary['functions'], 'function')}, {_count(summary['ops'], 'op')}"
+    return f"{name}: {count_text(summary['functions'], 'function')}, {count_text(summary['ops'], 'op')}"
 
 
 def _totals(summary: dict[str, Any]) -> str:
@@ -84,7 +84,7 @@ def _sum_bytes(values: Sequence[dict[str, Any]]) -> str:
     return known if all(value["bytes"] is not None for value in values) else f"more than {known}"
 
 
-def _count(number: int, what: str) -> str:
+def count_text(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
