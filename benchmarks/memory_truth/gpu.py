@@ -46,8 +46,8 @@ PROGRAMS = (
 def measure(name: str) -> dict[str, Any]:
     """Runs one program in this process."""
     import jax
-
     from benchmarks.memory_truth.programs import PROGRAMS as TABLE
+
     from plimsoll.need import need_of
 
     program = TABLE[name]
@@ -97,9 +97,7 @@ def main() -> None:
         print(json.dumps(measure(options.measure)))
         return
     rows = []
-    print(
-        "| program | needed, MB | allocator's peak, MB | more than the peak | peak while compiling, MB |"
-    )
+    print("| program | need, MB | allocator's peak, MB | difference | peak while compiling, MB |")
     print("|---|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as cache:
         for name in PROGRAMS:
@@ -110,7 +108,8 @@ def main() -> None:
             print("| {} | {:.1f} | {:.1f} | {:+.1%} | {:.1f} |".format(name, *figures), flush=True)
     under = max(row["measured"] - row["need"] for row in rows)
     print(
-        f"\n{rows[0]['device']}, JAX {rows[0]['jax']}: {len(rows)} programs; at most {under / 1e6:.1f} MB under"
+        f"\n{rows[0]['device']}, JAX {rows[0]['jax']}: {len(rows)} programs,"
+        f" at most {under / 1e6:.1f} MB under"
     )
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")

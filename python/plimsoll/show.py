@@ -57,7 +57,8 @@ def section_of_values(values: Sequence[dict[str, Any]]) -> str:
 
 def _heading(summary: dict[str, Any]) -> str:
     name = f"module {summary['module']}" if summary["module"] else "module"
-    return f"{name}: {count_text(summary['functions'], 'function')}, {count_text(summary['ops'], 'op')}"
+    functions = count_text(summary["functions"], "function")
+    return f"{name}: {functions}, {count_text(summary['ops'], 'op')}"
 
 
 def _totals(summary: dict[str, Any]) -> str:
