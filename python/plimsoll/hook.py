@@ -39,6 +39,8 @@ _COMPILE_CACHED = (
 _lock = threading.RLock()
 # Set once the hook is in place: jax.make_user_context's object, whose value is the limit.
 _context: Any = None
+# Read once: what was compiled under it is kept, so it cannot change under a running process.
+_environment_limit: Limit | None = None
 _fault: str | None = None
 _thread = threading.local()
 
@@ -65,13 +67,13 @@ def take_flags_early() -> None:
 
 def install() -> None:
     """Puts the hook into JAX, once. Raises only if a limit is asked for and cannot be held."""
-    global _fault
+    global _fault, _environment_limit
     if is_off():
         return
     with _lock:
         if _context is not None:
             return
-        limit = environment_limit()
+        limit = _environment_limit = environment_limit()
         xla_flags.take_own_flags()
         try:
             _replace_functions()
@@ -121,7 +123,7 @@ def limit_context() -> Any:
 def limit_in_force() -> Limit | None:
     """The limit for what this thread compiles now; None if it is what the device has."""
     narrower = None if _context is None else _context.value
-    return narrower if narrower is not None else environment_limit()
+    return narrower if narrower is not None else _environment_limit
 
 
 def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
@@ -130,7 +132,8 @@ def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
         limit = limit_in_force()
         # What the device has differs from run to run: what was kept is checked when it is found.
         name = "device" if limit is None else limit.key
-        return f"{original()} plimsoll {VERSION} limit {name} {roundtrip.key()}"
+        flags = [os.environ.get(variable, "") for variable in xla_flags.VARIABLES.values()]
+        return f"{original()} plimsoll {VERSION} limit {name} {flags} {roundtrip.key()}"
 
     return custom_hook
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import plimsoll
-from plimsoll import hook, need, roundtrip
+from plimsoll import hook, limits, need, roundtrip
 
 MB = 1_000_000
 # Its temporary is a matrix of 4 MB, its argument a vector of 4 kB.
@@ -162,7 +162,7 @@ def test_the_narrowest_scope_wins(compiled_since, monkeypatch):
     def narrowest(x):
         return x * 11
 
-    monkeypatch.setenv("PLIMSOLL_MEMORY_LIMIT", "9GiB")
+    monkeypatch.setattr(hook, "_environment_limit", limits.parse_limit("9GiB", "here"))
     expected = []
     try:
         narrow = jax.jit(make_scale(12))
@@ -181,6 +181,12 @@ def test_the_narrowest_scope_wins(compiled_since, monkeypatch):
     (one,) = compiled_since("narrowest")
     assert one.allowed == 3 * 2**30
     assert one.limit == "plimsoll.jit=3GiB"
+
+
+def test_the_environment_is_read_once(monkeypatch):
+    jax.local_devices()
+    monkeypatch.setenv("PLIMSOLL_MEMORY_LIMIT", "1MB")
+    jax.jit(make_outer_sum())(vector())
 
 
 def test_a_wider_limit_inside_is_told(caplog):
