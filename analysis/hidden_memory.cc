@@ -42,17 +42,6 @@ int64_t YnnScratch(const HloText& hlo, const HloInstruction& fusion, int64_t thr
   return bytes;
 }
 
-// The computations that are the inside of a fusion: their instructions do not run on their own.
-llvm::DenseSet<const HloComputation*> FusedComputations(const HloText& hlo) {
-  llvm::DenseSet<const HloComputation*> fused;
-  for (const HloComputation& computation : hlo.computations) {
-    for (const HloInstruction& instruction : computation.instructions) {
-      if (instruction.opcode == "fusion") fused.insert(hlo.Called(instruction, "calls"));
-    }
-  }
-  return fused;
-}
-
 }  // namespace
 
 HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_count,
@@ -60,7 +49,7 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
   thread_count = std::clamp<int64_t>(thread_count, 1, kMostThreads);
   const HloText hlo = ReadHloText(hlo_text);
   const PairSort pair_sort = jaxlib_minor < kFirstOfSecond ? PairSort::kPadded : PairSort::kPacked;
-  const llvm::DenseSet<const HloComputation*> fused = FusedComputations(hlo);
+  const llvm::DenseSet<const HloComputation*> fused = hlo.Fused();
   HiddenMemory hidden;
   bool uses_blas = false;
   int64_t kept = 0;

@@ -260,6 +260,16 @@ const HloComputation* HloText::Called(const HloInstruction& instruction,
   return found == computation_numbers.end() ? nullptr : &computations[found->second];
 }
 
+llvm::DenseSet<const HloComputation*> HloText::Fused() const {
+  llvm::DenseSet<const HloComputation*> fused;
+  for (const HloComputation& computation : computations) {
+    for (const HloInstruction& instruction : computation.instructions) {
+      if (instruction.opcode == "fusion") fused.insert(Called(instruction, "calls"));
+    }
+  }
+  return fused;
+}
+
 HloText ReadHloText(std::string_view text) {
   HloText hlo;
   llvm::DenseMap<llvm::StringRef, uint32_t> numbers;

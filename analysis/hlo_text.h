@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -64,6 +65,8 @@ struct HloText {
 
   // The computation that is named after `key` in the instruction's attributes, or null.
   const HloComputation* Called(const HloInstruction& instruction, std::string_view key) const;
+  // The computations that are the inside of a fusion: their instructions do not run on their own.
+  llvm::DenseSet<const HloComputation*> Fused() const;
 };
 
 // Bytes of one element, 0 for a type without data (token, opaque).

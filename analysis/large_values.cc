@@ -86,10 +86,9 @@ bool MakesNothing(const HloInstruction& instruction) {
 
 // The computations that run inside one instruction: they make no values in memory.
 llvm::DenseSet<const HloComputation*> InnerComputations(const HloText& hlo) {
-  llvm::DenseSet<const HloComputation*> inner;
+  llvm::DenseSet<const HloComputation*> inner = hlo.Fused();
   for (const HloComputation& computation : hlo.computations) {
     for (const HloInstruction& instruction : computation.instructions) {
-      if (instruction.opcode == "fusion") inner.insert(hlo.Called(instruction, "calls"));
       if (instruction.opcode != "call") inner.insert(hlo.Called(instruction, "to_apply"));
     }
   }

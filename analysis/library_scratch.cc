@@ -62,13 +62,15 @@ int64_t LargestPrimeFactor(int64_t number) {
 int64_t FftScratch(const HloComputation& computation, const HloInstruction& fft,
                    int64_t thread_count) {
   constexpr int64_t kLinesOfConvolution = 8;
+  // Longer than any memory holds: only a broken text has it, and its factors take long to find.
+  constexpr int64_t kLongestLine = int64_t{1} << 40;
   const HloShape* operand = OperandShape(computation, fft, 0);
   if (operand == nullptr) return 0;
   const bool is_double = operand->element_type == "c128" || operand->element_type == "f64";
   const int64_t elements = std::max(operand->element_count(), fft.shape.element_count());
   int64_t most = 0;
   for (const int64_t length : fft.Numbers("fft_length")) {
-    if (length <= 1 || length > elements) continue;
+    if (length <= 1 || length > elements || length > kLongestLine) continue;
     const int64_t prime = LargestPrimeFactor(length);
     const bool is_convolution = prime > length / prime;
     const int64_t line = length * (is_double ? 16 : 8) * (is_convolution ? kLinesOfConvolution : 1);
