@@ -22,6 +22,9 @@ constexpr int64_t kBlasBytes = 16 << 20;
 // The code of one kernel and what belongs to it, as measured over many.
 constexpr int64_t kKernelBytes = 50 << 10;
 
+// Each value may begin behind a gap, and each tuple is a table of addresses.
+constexpr int64_t kAlignment = 64;
+
 constexpr int64_t kMostThreads = 4096;
 
 // The second scheduler and the packed sort came between jaxlib 0.10 and 0.12.
@@ -58,6 +61,10 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
       if (instruction.opcode == "constant")
         hidden.constant_bytes = AddSizes(hidden.constant_bytes, instruction.shape.bytes);
       if (fused.contains(&computation)) continue;
+      if (!instruction.IsView()) {
+        hidden.value_bytes =
+            AddSizes(hidden.value_bytes, AddSizes(instruction.shape.bytes, kAlignment));
+      }
       const int64_t bytes =
           IsYnnFusion(instruction)
               ? YnnScratch(hlo, instruction, thread_count, jaxlib_minor)

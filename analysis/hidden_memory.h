@@ -12,6 +12,8 @@
 namespace plimsoll {
 
 struct HiddenMemory {
+  // No less than what XLA counts: all arguments, results and values, as if all lived at once.
+  int64_t value_bytes = 0;
   int64_t constant_bytes = 0;
   int64_t code_bytes = 0;
   int64_t scratch_bytes = 0;

@@ -245,6 +245,15 @@ std::string_view HloInstruction::Attribute(std::string_view key) const {
   return {};
 }
 
+bool HloInstruction::IsView() const {
+  constexpr std::string_view kViews[] = {
+      "after-all",   "async-done", "async-update", "bitcast",           "call",
+      "conditional", "domain",     "while",        "get-tuple-element", "optimization-barrier",
+      "tuple",
+  };
+  return llvm::is_contained(kViews, opcode);
+}
+
 llvm::SmallVector<int64_t, 4> HloInstruction::Numbers(std::string_view key) const {
   llvm::SmallVector<int64_t, 4> numbers;
   Cursor cursor(Attribute(key));

@@ -49,6 +49,8 @@ struct HloInstruction {
   // The text of the attribute `key`, such as "{1,0}" or "%fused_computation"; empty if there is
   // none.
   std::string_view Attribute(std::string_view key) const;
+  // True if its result is another instruction's, seen in another way: it takes no memory.
+  bool IsView() const;
   // The whole numbers in the attribute `key`, such as 1 and 0.
   llvm::SmallVector<int64_t, 4> Numbers(std::string_view key) const;
 };

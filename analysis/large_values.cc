@@ -75,15 +75,6 @@ class SourceTables {
   llvm::DenseMap<uint32_t, std::string_view> frames_;
 };
 
-// Instructions whose result is another's, seen in another way.
-bool MakesNothing(const HloInstruction& instruction) {
-  constexpr std::string_view kViews[] = {"bitcast",    "call",        "conditional",
-                                         "domain",     "tuple",       "get-tuple-element",
-                                         "while",      "after-all",   "optimization-barrier",
-                                         "async-done", "async-update"};
-  return llvm::is_contained(kViews, instruction.opcode);
-}
-
 // The computations that run inside one instruction: they make no values in memory.
 llvm::DenseSet<const HloComputation*> InnerComputations(const HloText& hlo) {
   llvm::DenseSet<const HloComputation*> inner = hlo.Fused();
@@ -122,7 +113,7 @@ std::vector<LargeValue> FindLargestValues(std::string_view hlo_text, size_t coun
     // Only the last computation's parameters are the program's own; others are seen from inside.
     const bool is_entry = &computation == &hlo.computations.back();
     for (const HloInstruction& instruction : computation.instructions) {
-      if (MakesNothing(instruction)) continue;
+      if (instruction.IsView()) continue;
       if (instruction.opcode == "parameter" && !is_entry) continue;
       found.push_back(&instruction);
     }

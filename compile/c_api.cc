@@ -104,7 +104,8 @@ PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t
                                        size_t jaxlib_minor) {
   const plimsoll::HiddenMemory hidden = plimsoll::EstimateHiddenMemory(
       {hlo_text, size}, static_cast<int64_t>(thread_count), static_cast<int64_t>(jaxlib_minor));
-  const plimsoll::Json json = {{"constants", hidden.constant_bytes},
+  const plimsoll::Json json = {{"values", hidden.value_bytes},
+                               {"constants", hidden.constant_bytes},
                                {"code", hidden.code_bytes},
                                {"scratch", hidden.scratch_bytes},
                                {"instruction", plimsoll::ToUtf8(hidden.instruction)}};

@@ -66,12 +66,14 @@ PLIMSOLL_API PlimsollError* plimsoll_module_compile(PlimsollModule* module, cons
 
 // The memory that an XLA:CPU program takes and XLA's statistics do not count, from the optimized
 // HLO of the compiled module, the size of XLA's thread pool, and 12 for jaxlib 0.12. As JSON:
-// {"constants": bytes, "code": bytes, "scratch": bytes, "instruction": "the one with the most"}.
+// {"values": bytes, "constants": bytes, "code": bytes, "scratch": bytes, "instruction": "the one
+// with the most scratch"}. "values" are no less than what XLA counts.
 PLIMSOLL_API PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size,
                                                     size_t thread_count, size_t jaxlib_minor);
 
-// The largest values that a compiled program makes, from its optimized HLO, as JSON: [{"bytes": ...,
-// "type": "f32[8,3]", "op": "exp", "source": "train.py:41"}, ...], at most `count`, largest first.
+// The largest values that a compiled program makes, from its optimized HLO, as JSON: [{"bytes":
+// ..., "type": "f32[8,3]", "op": "exp", "source": "train.py:41"}, ...], at most `count`, largest
+// first.
 PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_t size,
                                                      size_t count);
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from plimsoll import device_memory, live
 from plimsoll.limits import Allowance, Limit, allowance_on
-from plimsoll.need import Need
 
 # Shape and type of each argument, as JAX's arrays have them. Asked for only when it is close.
 ArgumentTypes = Callable[[], Sequence[tuple[tuple[int, ...], str]]]
@@ -29,14 +28,14 @@ class Verdict:
 
 
 def check(
-    need: Need, devices: Sequence[Any], limit: Limit | None, argument_types: ArgumentTypes
+    need: int, devices: Sequence[Any], limit: Limit | None, argument_types: ArgumentTypes
 ) -> Verdict:
-    """Compares what a program needs on each of `devices` with `limit`."""
+    """Compares the bytes that a program needs on each of `devices` with `limit`."""
     if not devices:
         # Compiled for devices of another machine: what is held there is not known.
         allowance = allowance_on(limit, None)
-        fits = allowance is None or need.total <= allowance.bytes
-        return Verdict(fits, need.total, None, allowance, "each device")
+        fits = allowance is None or need <= allowance.bytes
+        return Verdict(fits, need, None, allowance, "each device")
     if devices[0].platform == "cpu" and limit is None:
         return _check_host(need, devices, argument_types)
     verdicts = (_check_device(need, device, limit, argument_types) for device in devices)
@@ -48,9 +47,9 @@ def check(
     return worst
 
 
-def _check_host(need: Need, devices: Sequence[Any], argument_types: ArgumentTypes) -> Verdict:
+def _check_host(need: int, devices: Sequence[Any], argument_types: ArgumentTypes) -> Verdict:
     """Without a limit of their own, all CPU devices share what the host has."""
-    total = need.total * len(devices)
+    total = need * len(devices)
     available = device_memory.host_available()
     if available is None:
         return Verdict(True, total, None, None, "the host")
@@ -65,18 +64,18 @@ def _check_host(need: Need, devices: Sequence[Any], argument_types: ArgumentType
 
 
 def _check_device(
-    need: Need, device: Any, limit: Limit | None, argument_types: ArgumentTypes
+    need: int, device: Any, limit: Limit | None, argument_types: ArgumentTypes
 ) -> Verdict:
     is_host = device.platform == "cpu"
     # Cheap, and at least as much as the arrays: walking over all of them can take milliseconds.
     most_held = device_memory.resident_bytes() if is_host else live.bytes_in_use(device)
     allowance = allowance_of(device, limit)
-    if allowance is None or need.total + most_held <= allowance.bytes:
-        return Verdict(True, need.total, None, allowance, str(device))
+    if allowance is None or need + most_held <= allowance.bytes:
+        return Verdict(True, need, None, allowance, str(device))
     in_use = live.bytes_in_use(device)
     held = max(0, in_use - live.bytes_of_arguments(device, argument_types()))
-    fits = need.total + held <= allowance.bytes
-    return Verdict(fits, need.total, held, allowance, str(device))
+    fits = need + held <= allowance.bytes
+    return Verdict(fits, need, held, allowance, str(device))
 
 
 def allowance_of(device: Any, limit: Limit | None) -> Allowance | None:

@@ -20,7 +20,7 @@ from plimsoll.check import Verdict, check
 from plimsoll.errors import PlimsollError
 from plimsoll.limits import Limit, environment_limit
 from plimsoll.log import TRACE, logger, warn_once
-from plimsoll.need import Need, need_of
+from plimsoll.need import NOTHING_HIDDEN, Need, hidden_memory_of, need_of
 from plimsoll.source import user_line
 from plimsoll.units import byte_text
 
@@ -35,6 +35,9 @@ _COMPILE_CACHED = (
     "executable_devices",
     "pgle_profiler",
 )
+
+# XLA's answer for a program of this many bytes takes about half a millisecond.
+_LONG_TEXT = 25_000
 
 _lock = threading.RLock()
 # Set once the hook is in place: jax.make_user_context's object, whose value is the limit.
@@ -241,7 +244,7 @@ def _judge(
     """
     started = time.perf_counter()
     limit = limit_in_force()
-    need, verdict = _verdict(executable, module, limit)
+    need, at_most, verdict = _verdict(executable, module, limit)
     fits = verdict is None or verdict.fits
     if not fits and from_cache:
         return False
@@ -253,6 +256,7 @@ def _judge(
         source=source,
         platform=executable.client.platform if hasattr(executable, "client") else "",
         need=need,
+        at_most=at_most,
         held=verdict.held if verdict else None,
         allowed=allowance.bytes if allowance else None,
         limit=str(limit) if limit else None,
@@ -265,7 +269,7 @@ def _judge(
     logger.debug(
         "%s needs %s, allowed are %s; %.2f ms in Plimsoll; %s",
         name,
-        byte_text(need.total if need else None),
+        byte_text(need.total if need else at_most),
         allowance or "?",
         compilation.seconds * 1e3,
         source,
@@ -276,35 +280,44 @@ def _judge(
 
 
 def _fits(executable: Any, module: Any) -> bool:
-    _, verdict = _verdict(executable, module, limit_in_force())
+    _, _, verdict = _verdict(executable, module, limit_in_force())
     return verdict is None or verdict.fits
 
 
 def _verdict(
     executable: Any, module: Any, limit: Limit | None
-) -> tuple[Need | None, Verdict | None]:
-    """What a compiled program needs, and whether it fits; None where that is not known."""
-    need = _need(executable)
+) -> tuple[Need | None, int | None, Verdict | None]:
+    """What a compiled program needs, at most needs, and whether it fits; None where not known.
+
+    XLA takes 20 ns for each byte of a program to say what it needs. For a long one, a bound from
+    its text decides where it can, and XLA is not asked.
+    """
+    hidden = _guarded(
+        lambda: hidden_memory_of(executable),
+        "what XLA does not count of a program could not be found out",
+        otherwise=NOTHING_HIDDEN,
+    )
+    at_most = hidden.most_needed if hidden and hidden.text_size else None
+    if hidden and hidden.text_size > _LONG_TEXT and not record.is_wanted():
+        verdict = _checked(at_most, executable, module, limit)
+        if verdict.fits:
+            return None, at_most, verdict
+    need = need_of(executable, hidden)
     if need is None:
-        return None, None
+        return None, at_most, None
+    return need, at_most, _checked(need.total, executable, module, limit)
+
+
+def _checked(need: int, executable: Any, module: Any, limit: Limit | None) -> Verdict:
     types = functools.partial(refusal.argument_types, module)
     # Programs that are compiled for devices elsewhere have none here.
     devices = executable.local_devices() if hasattr(executable, "local_devices") else []
     try:
-        return need, check(need, devices, limit, types)
+        return check(need, devices, limit, types)
     except Exception as error:
         _report_fault("what the process holds could not be found out", error)
         # The limit is held to what the program itself needs.
-        return need, check(need, [], limit, types)
-
-
-def _need(executable: Any) -> Need | None:
-    try:
-        return need_of(executable)
-    except Exception as error:
-        _report_fault("what a program needs could not be found out in full", error)
-        # XLA's own numbers are better than none.
-        return need_of(executable, with_hidden=False)
+        return check(need, [], limit, types)
 
 
 def _report_fault(what: str, error: Exception) -> None:

@@ -8,8 +8,6 @@ import jaxlib.version
 
 from plimsoll import _native
 
-_NOTHING_HIDDEN = {"constants": 0, "code": 0, "scratch": 0, "instruction": ""}
-
 
 @dataclass(frozen=True)
 class Need:
@@ -39,10 +37,33 @@ class Need:
         )
 
 
-def need_of(executable, *, with_hidden: bool = True) -> Need | None:
+@dataclass(frozen=True)
+class Hidden:
+    """What XLA:CPU's statistics leave out, and a bound of what they count. Bytes on one device."""
+
+    values: int
+    """No less than arguments, results and temporaries together."""
+    constants: int
+    code: int
+    scratch: int
+    instruction: str
+    """The one with the most scratch."""
+    text_size: int
+    """How long the program is as HLO text."""
+
+    @property
+    def most_needed(self) -> int:
+        """No less than the need."""
+        return self.values + self.constants + self.code + self.scratch
+
+
+NOTHING_HIDDEN = Hidden(0, 0, 0, 0, "", 0)
+
+
+def need_of(executable, hidden: Hidden | None = None) -> Need | None:
     """The need of a jaxlib LoadedExecutable; None if its backend has no statistics.
 
-    Without `with_hidden` it is only what XLA counts.
+    `hidden` is what `hidden_memory_of` says, if it was asked already.
     """
     try:
         statistics = executable.get_compiled_memory_stats()
@@ -50,34 +71,41 @@ def need_of(executable, *, with_hidden: bool = True) -> Need | None:
         return None
     if statistics is None:
         return None
-    # A program that is compiled for another machine has no devices here.
-    devices = executable.local_devices() if hasattr(executable, "local_devices") else []
-    hidden = _NOTHING_HIDDEN
-    if with_hidden and devices and devices[0].platform == "cpu":
-        hidden = _hidden_memory(executable, len(devices))
+    hidden = hidden or hidden_memory_of(executable) or NOTHING_HIDDEN
     return Need(
         arguments=statistics.argument_size_in_bytes,
         results=statistics.output_size_in_bytes,
         aliased=statistics.alias_size_in_bytes,
         temporaries=statistics.temp_size_in_bytes,
-        constants=hidden["constants"],
-        code=statistics.generated_code_size_in_bytes + hidden["code"],
-        scratch=hidden["scratch"],
-        scratch_instruction=hidden["instruction"],
+        constants=hidden.constants,
+        code=statistics.generated_code_size_in_bytes + hidden.code,
+        scratch=hidden.scratch,
+        scratch_instruction=hidden.instruction,
     )
 
 
-def _hidden_memory(executable, devices: int) -> dict:
-    """What XLA:CPU's statistics leave out: constants, code, and the scratch of its libraries."""
-    modules = executable.hlo_modules()
+def hidden_memory_of(executable) -> Hidden | None:
+    """What XLA does not count of a LoadedExecutable; None if it is not for the CPU."""
+    # A program that is compiled for another machine has no devices here.
+    devices = executable.local_devices() if hasattr(executable, "local_devices") else []
+    modules = executable.hlo_modules() if devices and devices[0].platform == "cpu" else []
     if not modules:
-        return _NOTHING_HIDDEN
+        return None
     # The devices of one executable run one and the same module.
-    text = modules[0].to_string().encode()
+    text = _text(modules[0]).encode()
     answer = _native.lib.plimsoll_hidden_memory(
-        text, len(text), _thread_count(devices), _jaxlib_minor()
+        text, len(text), _thread_count(len(devices)), _jaxlib_minor()
     )
-    return json.loads(_native.take_string(answer))
+    return Hidden(**json.loads(_native.take_string(answer)), text_size=len(text))
+
+
+def _text(module) -> str:
+    """An HLO module as text, without the source lines, which take long to print."""
+    from jaxlib import _hlo
+
+    options = _hlo.HloPrintOptions()
+    options.print_metadata = False
+    return module.to_string(options)
 
 
 def _thread_count(devices: int) -> int:

@@ -30,7 +30,10 @@ class Compilation:
     """The user's own line that made JAX compile it, such as "train.py:41"; "" if unknown."""
     platform: str
     need: Need | None
-    """What it needs on each device; None if XLA does not say."""
+    """What it needs on each device; None if XLA does not say, or was not asked."""
+    at_most: int | None
+    """No less than what it needs on each device: where that fits, XLA is not asked, because it
+    takes long to answer for a large program. None if it is not known."""
     held: int | None
     """What the process held on the device besides the arguments; None if it was not looked at,
     because even all that the process holds would have left room."""
@@ -80,10 +83,11 @@ class Report(Sequence[Compilation]):
         rows = [("program", "needs", "allowed", "changed", "time", "line")]
         for one in self:
             changed = "refused" if one.is_refused else "yes" if one.is_changed else "no"
+            need = byte_text(one.need.total if one.need else one.at_most)
             rows.append(
                 (
                     one.name,
-                    byte_text(one.need.total if one.need else None),
+                    need if one.need or not one.at_most else f"< {need}",
                     byte_text(one.allowed),
                     changed,
                     f"{one.seconds * 1e3:.2f} ms",
@@ -101,6 +105,11 @@ def add(compilation: Compilation) -> None:
     global _count
     _count += 1
     _compilations.append(compilation)
+
+
+def is_wanted() -> bool:
+    """True if the user asked for the report, and with it for what each program needs."""
+    return "PLIMSOLL_REPORT" in os.environ or os.environ.get("PLIMSOLL_EXPLAIN") == "1"
 
 
 def report() -> Report:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import plimsoll
-from plimsoll import hook, limits, need, roundtrip
+from plimsoll import hook, limits, roundtrip
 
 MB = 1_000_000
 # Its temporary is a matrix of 4 MB, its argument a vector of 4 kB.
@@ -324,7 +324,7 @@ def test_a_fault_in_the_account_leaves_xlas_own(monkeypatch, caplog):
     def fail(*_):
         raise ZeroDivisionError("another fault on purpose")
 
-    monkeypatch.setattr(need, "_hidden_memory", fail)
+    monkeypatch.setattr(hook, "hidden_memory_of", fail)
     with caplog.at_level(logging.WARNING, "plimsoll"):
         with plimsoll.memory_limit(3 * MB), pytest.raises(plimsoll.MemoryLimitError):
             jax.jit(make_outer_sum())(vector())
@@ -380,6 +380,57 @@ def test_the_report(compiled_since):
     assert 0 < record.seconds < 1
     assert record.as_json()["need"]["total"] == record.need.total
     assert "jit_outer_sum" in str(plimsoll.report())
+
+
+def test_a_bound_decides_for_a_long_program(compiled_since, monkeypatch):
+    def make_long():
+        def long(x):
+            for number in range(300):
+                x = jnp.sort(x + number)
+            return x
+
+        return long
+
+    argument = vector()
+    jax.jit(make_long())(argument)
+    record = compiled_since("long")[-1]
+    assert record.need is None
+    exact = plimsoll.inspect(make_long(), argument).need.total
+    assert max(exact, 600 * argument.nbytes) < record.at_most
+    with plimsoll.memory_limit(exact - 1), pytest.raises(plimsoll.MemoryLimitError):
+        jax.jit(make_long())(argument)
+    assert compiled_since("long")[-1].need.total == exact
+    monkeypatch.setenv("PLIMSOLL_EXPLAIN", "1")
+    jax.jit(make_long())(argument)
+    assert compiled_since("long")[-1].need.total == exact
+    monkeypatch.delenv("PLIMSOLL_EXPLAIN")
+
+
+def test_every_way_of_compiling_is_seen(compiled_since):
+    from jax import export
+
+    def ways(x):
+        return jnp.sin(x) * x
+
+    def count():
+        return len(compiled_since("ways"))
+
+    x = vector()
+    jax.jit(ways)(x)
+    assert count() == 1
+    jax.jit(ways).lower(jax.ShapeDtypeStruct((3,), "float32")).compile()
+    assert count() == 2
+    batch = x[None]
+    before = len(plimsoll.report())
+    jax.pmap(ways)(batch)
+    assert len(plimsoll.report()) > before
+    exported = export.deserialize(export.export(jax.jit(ways))(x[:7]).serialize())
+    before = len(plimsoll.report())
+    jax.jit(exported.call)(x[:7])
+    jax.grad(lambda x: ways(x).sum())(x)
+    jax.lax.scan(lambda carry, y: (carry + ways(y), y), 0.0, x[:11])
+    jax.vmap(ways)(x.reshape(10, -1))
+    assert len(plimsoll.report()) > before + 4
 
 
 def test_the_environment_variable_refuses_early():

@@ -89,7 +89,7 @@ def test_a_sharded_program_is_counted_by_device():
 
 def executable(platform="gpu", statistics=None, text=None):
     def modules():
-        return [] if text is None else [types.SimpleNamespace(to_string=lambda: text)]
+        return [] if text is None else [types.SimpleNamespace(to_string=lambda *_: text)]
 
     return types.SimpleNamespace(
         get_compiled_memory_stats=lambda: statistics,
