@@ -4,11 +4,12 @@ import os
 from typing import Any
 
 from plimsoll.device_memory import largest_gpu_bytes
-from plimsoll.limits import Limit
+from plimsoll.limits import ALLOCATOR_BLOCK, Limit
 from plimsoll.log import logger
 
-_BLOCK = 2**21
 _OPTIONS = "jax_pjrt_client_create_options"
+# What was set here before, which is not the user's.
+_own_share: float | None = None
 
 
 def limit_gpu_allocator(limit: Limit | None) -> None:
@@ -26,11 +27,15 @@ def limit_gpu_allocator(limit: Limit | None) -> None:
     import jax
 
     # XLA rounds up to whole blocks: half a block less than whole ones comes out as those.
-    share = max(size // _BLOCK - 0.5, 0) * _BLOCK / total
+    share = max(size // ALLOCATOR_BLOCK - 0.5, 0) * ALLOCATOR_BLOCK / total
 
+    global _own_share
     options = _as_dictionary(getattr(jax.config, _OPTIONS))
     # What the user's own options or environment allow may be less.
-    share = min(share, float(options.get("memory_fraction", 1)), _share_in_environment())
+    asked = float(options.get("memory_fraction", 1))
+    if asked != _own_share:
+        share = min(share, asked)
+    share = _own_share = min(share, _share_in_environment())
     options["memory_fraction"] = share
     jax.config.update(_OPTIONS, options)
     logger.debug("XLA's GPU allocator may take %.4f of the device", share)

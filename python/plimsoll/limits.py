@@ -13,6 +13,7 @@ from plimsoll.log import warn_once
 from plimsoll.units import byte_text
 
 ENVIRONMENT_VARIABLE = "PLIMSOLL_MEMORY_LIMIT"
+ALLOCATOR_BLOCK = 2**21
 
 _UNITS = {"": 1, "b": 1}
 for _power, _letter in enumerate("kmgtpe", start=1):
@@ -127,10 +128,12 @@ def allowance_on(
         warn_once(f"{limit}: it is not known what the device has, so there is no limit")
         return None
     if most is not None and size > most:
-        warn_once(
-            f"{limit} is more than the {byte_text(most)} that the device has; the limit is what it"
-            " has"
-        )
+        # XLA's allocator has whole blocks, of the limit that it was given itself too.
+        if size - most > ALLOCATOR_BLOCK:
+            warn_once(
+                f"{limit} is more than the {byte_text(most)} that the device has; the limit is what"
+                " it has"
+            )
         return Allowance(most, limit)
     return Allowance(size, limit)
 

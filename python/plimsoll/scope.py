@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll import hook
+from plimsoll import allocator, hook
 from plimsoll.limits import Limit, parse_limit, warn_if_wider
 
 
@@ -57,6 +57,7 @@ def set_memory_limit(limit: str | int | float | None) -> None:
     context = hook.limit_context()
     if context is not None:
         context.set_global(parsed)
+        allocator.limit_gpu_allocator(parsed)
 
 
 def jit(

@@ -81,6 +81,15 @@ def test_more_than_the_device_has_is_what_it_has(caplog):
     assert "16GiB is more than the 8.0 GiB that the device has" in line
 
 
+def test_the_allocator_has_whole_blocks(caplog):
+    limit = parse_limit("500MB", "test_the_allocator_has_whole_blocks")
+    with caplog.at_level(logging.WARNING, "plimsoll"):
+        assert allowance_on(limit, 8 * GIB, 476 * 2**20).bytes == 476 * 2**20
+        assert caplog.messages == []
+        assert allowance_on(limit, 8 * GIB, 400 * 2**20).bytes == 400 * 2**20
+        assert len(caplog.messages) == 1
+
+
 def test_what_is_not_known_of_a_device():
     assert allowance_on(None, None) is None
     assert allowance_on(parse_limit("1GiB", "here"), None).bytes == GIB
