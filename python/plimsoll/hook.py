@@ -96,15 +96,15 @@ def _replace_functions() -> None:
     import jax
     from jax._src import cache_key, compiler, traceback_util
 
-    for function, expected in (
-        (compiler.backend_compile_and_load, _COMPILE),
-        (compiler.compile_or_get_cached, _COMPILE_CACHED),
-        (cache_key.custom_hook, ()),
+    for module, name, expected in (
+        (compiler, "backend_compile_and_load", _COMPILE),
+        (compiler, "compile_or_get_cached", _COMPILE_CACHED),
+        (cache_key, "custom_hook", ()),
     ):
-        found = tuple(inspect.signature(function).parameters)
+        found = tuple(inspect.signature(getattr(module, name)).parameters)
         if found != expected:
             raise TypeError(
-                f"JAX {jax.__version__}: {function.__name__} takes {', '.join(found) or 'nothing'},"
+                f"JAX {jax.__version__}: {name} takes {', '.join(found) or 'nothing'},"
                 f" expected {', '.join(expected) or 'nothing'}"
             )
     # JAX hides its own lines from users' tracebacks, and these with them.
