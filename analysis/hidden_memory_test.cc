@@ -203,5 +203,23 @@ TEST(HiddenMemoryTest, TakesTimeInProportionToTheText) {
   EXPECT_LT(taken, std::chrono::seconds(1));
 }
 
+TEST(HiddenMemoryTest, BoundsWhatXlaCounts) {
+  constexpr std::string_view kProgram = R"(%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %big = f32[8,1000]{1,0} broadcast(%p), dimensions={0}
+  ROOT %r = f32[8]{0} reduce(%big, %p), dimensions={1}
+}
+
+ENTRY %main (x: f32[8]) -> f32[8] {
+  %x = f32[8]{0} parameter(0)
+  %fusion = f32[8]{0} fusion(%x), kind=kLoop, calls=%fused
+  %view = f32[8]{0} bitcast(%fusion)
+  ROOT %out = f32[8]{0} copy(%view)
+}
+)";
+  // The argument, the fusion's result and the copy, each behind a gap; nothing inside the fusion.
+  EXPECT_EQ(EstimateHiddenMemory(kProgram, 2, 12).value_bytes, 3 * (32 + 64));
+}
+
 }  // namespace
 }  // namespace plimsoll

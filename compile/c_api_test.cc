@@ -93,7 +93,16 @@ TEST(HiddenMemoryTest, ComesAsJson) {
       "ENTRY %main () -> f32[] {\n  %c = f32[100]{0} constant({...})\n  ROOT %sort.1 = f32[100]{0} "
       "sort(%c), dimensions={0}, is_stable=true, to_apply=%less\n}\n";
   EXPECT_EQ(Take(plimsoll_hidden_memory(text.data(), text.size(), 2, 12)),
-            R"({"constants":400,"code":0,"scratch":1600,"instruction":"sort.1"})");
+            R"({"values":928,"constants":400,"code":0,"scratch":1600,"instruction":"sort.1"})");
+}
+
+TEST(LargestValuesTest, ComeAsJson) {
+  const std::string text =
+      "ENTRY %main () -> f32[] {\n  %c = f32[100]{0} constant({...})\n  ROOT %r = f32[9]{0} "
+      "slice(%c), metadata={op_name=\"jit(f)/head\" source_file=\"a.py\" source_line=7}\n}\n";
+  EXPECT_EQ(Take(plimsoll_largest_values(text.data(), text.size(), 5)),
+            R"([{"bytes":400,"type":"f32[100]","op":"constant","source":""},)"
+            R"({"bytes":36,"type":"f32[9]","op":"head","source":"a.py:7"}])");
 }
 
 TEST(HiddenMemoryTest, TakesAnyBytes) {
