@@ -4,8 +4,6 @@ import json
 import os
 from dataclasses import dataclass
 
-import jaxlib.version
-
 from plimsoll import _native
 
 
@@ -118,4 +116,6 @@ def _thread_count(devices: int) -> int:
 
 
 def _jaxlib_minor() -> int:
+    import jaxlib.version
+
     return jaxlib.version.__version_info__[1]
