@@ -16,7 +16,7 @@ def bytes_in_use(device: Any) -> int:
     statistics = allocator_statistics(device)
     if statistics and "bytes_in_use" in statistics:
         return statistics["bytes_in_use"]
-    return _bytes_on(device, live_arrays(device))
+    return _shard_bytes_of(live_arrays(device))
 
 
 def live_arrays(device: Any) -> list[Any]:
@@ -38,7 +38,7 @@ def bytes_of_arguments(device: Any, argument_types: Sequence[tuple[tuple[int, ..
     arrays = live_arrays(device)
     if arguments is not None:
         alive = {id(array) for array in arrays}
-        return _bytes_on(device, [array for array in arguments if id(array) in alive])
+        return _shard_bytes_of([array for array in arguments if id(array) in alive])
     wanted = Counter(argument_types)
     matching = []
     for array in arrays:
@@ -46,7 +46,7 @@ def bytes_of_arguments(device: Any, argument_types: Sequence[tuple[tuple[int, ..
         if wanted[kind] > 0:
             wanted[kind] -= 1
             matching.append(array)
-    return _bytes_on(device, matching)
+    return _shard_bytes_of(matching)
 
 
 def _arguments_of_call() -> list[Any] | None:
@@ -63,7 +63,8 @@ def _arguments_of_call() -> list[Any] | None:
     return None
 
 
-def _bytes_on(device: Any, arrays: Iterable[Any]) -> int:
+def _shard_bytes_of(arrays: Iterable[Any]) -> int:
+    """The bytes of all these arrays on one device, each buffer once."""
     total = 0
     seen = set()
     for array in arrays:

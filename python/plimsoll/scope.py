@@ -24,8 +24,8 @@ class memory_limit(contextlib.ContextDecorator):
     "75%"; None leaves the limit as it is.
     """
 
-    def __init__(self, limit: str | int | float | None, *, _origin: str = "plimsoll.memory_limit"):
-        self._limit = None if limit is None else parse_limit(limit, _origin)
+    def __init__(self, limit: str | int | float | None):
+        self._limit = None if limit is None else parse_limit(limit, "plimsoll.memory_limit")
         self._entered = threading.local()
 
     def __enter__(self) -> "memory_limit":
