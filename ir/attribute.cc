@@ -50,7 +50,8 @@ Attribute FindFileLocation(Location location) {
         location = location.child();
         break;
       case AttributeKind::kCallSiteLocation:
-        location = location.callee();
+        if (const Attribute found = FindFileLocation(location.callee())) return found;
+        location = location.caller();
         break;
       case AttributeKind::kFusedLocation:
         for (const Attribute member : location.items()) {
@@ -68,6 +69,8 @@ std::string SourceLine(Location location) {
   const Attribute file = FindFileLocation(location);
   if (!file) return "";
   const std::string_view path = file.text();
+  // MLIR calls the text that it reads "-"; ops without locations are where they stand in it.
+  if (path == "-") return StrCat("line ", file.start_line(), " of the text");
   const size_t slash = path.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
   return StrCat(name, ":", file.start_line());

@@ -71,12 +71,16 @@ TEST_F(AttributeTest, LocationsAreTold) {
 TEST_F(AttributeTest, SourceLineIsTheFilesOwnName) {
   EXPECT_EQ(SourceLine(File("/home/me/train.py", 41)), "train.py:41");
   EXPECT_EQ(SourceLine(File("train.py", 41)), "train.py:41");
+  EXPECT_EQ(SourceLine(File("-", 41)), "line 41 of the text");
 }
 
 TEST_F(AttributeTest, SourceLineLooksThroughNamesCallsAndFusions) {
   const Location named = context_.NameLocation("jit(f)", File("a.py", 1));
   EXPECT_EQ(SourceLine(named), "a.py:1");
   EXPECT_EQ(SourceLine(context_.CallSiteLocation(named, File("b.py", 2))), "a.py:1");
+  // What is called may have no line, and then the call's is best.
+  EXPECT_EQ(SourceLine(context_.CallSiteLocation(context_.UnknownLocation(), File("b.py", 2))),
+            "b.py:2");
   EXPECT_EQ(SourceLine(context_.FusedLocation({context_.UnknownLocation(), File("c.py", 3)})),
             "c.py:3");
 }

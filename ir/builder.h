@@ -57,6 +57,9 @@ class Builder {
                                 llvm::ArrayRef<NamedAttribute> properties = {},
                                 Regions regions = {});
 
+  // Puts a ready op at the builder's place.
+  Op* Append(std::unique_ptr<Op> op) { return block_->InsertBefore(before_, std::move(op)); }
+
   // The functions below can be nested: after an error they do nothing and give null, and the first
   // error stays here.
   const Status& status() const { return status_; }
@@ -64,6 +67,8 @@ class Builder {
   // All elements the same. The type is a tensor of static shape which can hold the number.
   Value* Constant(Type tensor, double value);
   Value* IntegerConstant(Type tensor, int64_t value);
+  // All bits of all elements set. The elements are integers.
+  Value* AllOnes(Type tensor);
   // Scalars
   Value* I32(int32_t value);
   Value* I64(int64_t value);

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "ir/status.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace plimsoll {
@@ -240,6 +241,14 @@ Module::Module(std::shared_ptr<Context> context)
 
 Module::~Module() = default;
 
+std::unique_ptr<Module> Module::Clone() const {
+  auto copy = std::make_unique<Module>(context_);
+  ValueMap values;
+  copy->op_ = op_->Clone(values);
+  copy->resources_ = resources_;
+  return copy;
+}
+
 std::vector<Op*> Module::functions() const {
   std::vector<Op*> functions;
   for (Op& op : body()) {
@@ -274,6 +283,12 @@ Op* Module::main() const {
 std::string_view SymbolName(const Op& op) {
   const Attribute name = op.Get("sym_name");
   return name && name.Is(AttributeKind::kString) ? name.text() : std::string_view();
+}
+
+std::string ArgumentName(const Value& argument) {
+  const Location location = argument.location();
+  if (location.Is(AttributeKind::kNameLocation)) return std::string(location.text());
+  return StrCat("arg", argument.index());
 }
 
 void Walk(Op& op, llvm::function_ref<void(Op&)> visit) {

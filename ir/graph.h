@@ -289,6 +289,9 @@ class Module {
   Context& context() const { return *context_; }
   const std::shared_ptr<Context>& shared_context() const { return context_; }
 
+  // A copy that shares the context.
+  std::unique_ptr<Module> Clone() const;
+
   // The op builtin.module itself.
   Op& op() const { return *op_; }
   void set_op(std::unique_ptr<Op> op) { op_ = std::move(op); }
@@ -312,6 +315,9 @@ class Module {
 
 // The name of a function or another op with a symbol; "" if it has none.
 std::string_view SymbolName(const Op& op);
+
+// The name that the user gave a function's argument, which JAX puts into its location, or "arg2".
+std::string ArgumentName(const Value& argument);
 
 // Calls `visit` for the op and all ops inside, each op before those in its regions, in order.
 void Walk(Op& op, llvm::function_ref<void(Op&)> visit);
