@@ -1,0 +1,16 @@
+// Whether an op does more than to compute its results.
+
+#ifndef PLIMSOLL_ANALYSIS_EFFECTS_H_
+#define PLIMSOLL_ANALYSIS_EFFECTS_H_
+
+#include "ir/graph.h"
+
+namespace plimsoll {
+
+// True if the op, or one inside of it, can be seen from outside by more than its results: it talks
+// to the host or to other devices, or it is not known. Such an op must stay, once and in its order.
+bool HasEffects(const Op& op);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_ANALYSIS_EFFECTS_H_
