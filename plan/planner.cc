@@ -1,0 +1,133 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "analysis/peak.h"
+#include "ir/verify.h"
+#include "rewrite/inline_calls.h"
+#include "rewrite/merge_equal_ops.h"
+#include "rewrite/remove_dead_ops.h"
+#include "rewrite/resolve_cases.h"
+#include "rewrite/split_barriers.h"
+
+namespace plimsoll {
+namespace {
+
+// With the whole program's own compilation these are four in all. The last is the smallest program
+// that is known, whatever the budget, so that what fits a limit fits every larger one.
+constexpr int kMostAttempts = 3;
+// The smallest program: values below this are left alone. It depends on nothing that was learned
+// from the attempts before, so that the limit which it needs is one that it fits.
+constexpr int64_t kLeastBudget = 1 << 20;
+constexpr int64_t kLeastChunk = 1 << 18;
+// How many values are told that hold the memory.
+constexpr size_t kMostHeld = 5;
+// How far below the budget the next attempt aims, after one that was over it.
+constexpr double kCaution = 0.7;
+
+void Normalize(Module& module) {
+  InlineCalls(module);
+  ResolveCases(module.op());
+  SplitBarriers(module.op());
+  MergeEqualOps(module.op());
+  RemoveDeadOps(module.op());
+}
+
+// How many devices the program is for.
+int64_t DeviceCount(const Module& module) {
+  int64_t count = 1;
+  for (const std::string_view name : {"mhlo.num_partitions", "mhlo.num_replicas"}) {
+    const Attribute number = module.op().Get(name);
+    if (number && number.Is(AttributeKind::kInteger)) count *= number.integer();
+  }
+  return count;
+}
+
+std::string WhyHeld(const Value& value, const Block& body, const BlockPlan& plan) {
+  const NamedValue named = NameOf(value);
+  for (const RefusedCut& refused : plan.refused) {
+    if (refused.value == named) return refused.reason;
+  }
+  if (value.block() != &body) return "it lives inside of a loop, whose turns are small already";
+  const Op* op = value.defining_op();
+  if (op != nullptr && op->Is(Opcode::kWhile)) return "a loop makes it, and it is needed whole";
+  return "it is too small for a cut to help";
+}
+
+std::vector<HeldValue> HeldValues(const Peak& peak, const Block& body, const BlockPlan& plan) {
+  std::vector<HeldValue> held;
+  for (size_t i = 0; i < body.argument_count(); ++i) {
+    held.push_back({.value = NameOf(*body.argument(i)),
+                    .reason = StrCat("it is the argument ", ArgumentName(*body.argument(i)))});
+  }
+  for (const Value* result : body.last()->operands()) {
+    if (result->is_argument()) continue;
+    held.push_back({.value = NameOf(*result), .reason = "it is a result"});
+  }
+  for (const LiveValue& live : peak.alive) {
+    NamedValue named = NameOf(*live.value);
+    named.bytes = live.bytes;
+    held.push_back({.value = std::move(named), .reason = WhyHeld(*live.value, body, plan)});
+  }
+  const size_t count = std::min(held.size(), kMostHeld);
+  std::partial_sort(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(count), held.end(),
+                    [](const HeldValue& a, const HeldValue& b) {
+                      return std::tie(b.value.bytes, a.value.type, a.value.source, a.reason) <
+                             std::tie(a.value.bytes, b.value.type, b.value.source, b.reason);
+                    });
+  held.resize(count);
+  return held;
+}
+
+}  // namespace
+
+StatusOr<PlannedModule> Planner::Next() {
+  PlannedModule planned;
+  if (attempts_ == kMostAttempts) return planned;
+  ++attempts_;
+  if (needed_ > 0) {
+    const double scale =
+        kCaution * static_cast<double>(options_.budget) / static_cast<double>(needed_);
+    options_.budget =
+        static_cast<int64_t>(static_cast<double>(options_.budget) * std::min(scale, kCaution));
+    options_.best_chunk_bytes = static_cast<int64_t>(
+        static_cast<double>(options_.best_chunk_bytes) * std::min(scale, kCaution));
+  }
+  if (attempts_ == kMostAttempts) {
+    options_.budget = kLeastBudget;
+    options_.best_chunk_bytes = kLeastChunk;
+  }
+  options_.budget = std::max<int64_t>(options_.budget, 1);
+
+  std::unique_ptr<Module> module = program_.Clone();
+  if (DeviceCount(*module) > 1) {
+    planned.reason = "programs for several devices are not cut yet";
+    planned.module = std::move(module);
+    attempts_ = kMostAttempts;
+    return planned;
+  }
+  Normalize(*module);
+  Op* main = module->main();
+  if (main == nullptr || main->entry_block() == nullptr) return planned;
+  Block& body = *main->entry_block();
+  planned.peak_before = PeakOf(body).bytes;
+  const ChunkOptions chunk_options = {
+      .budget = options_.budget,
+      .best_bytes = options_.best_chunk_bytes,
+      .most_bytes = std::min(options_.most_chunk_bytes, options_.most_value_bytes),
+      .most_whole_bytes = options_.most_value_bytes};
+  ASSIGN_OR_RETURN(planned.plan, PlanBlock(module->context(), body, chunk_options));
+  RemoveDeadOps(module->op());
+  RETURN_IF_ERROR(Verify(*module));
+  const Peak peak = PeakOf(body);
+  planned.peak_after = peak.bytes;
+  planned.held = HeldValues(peak, body, planned.plan);
+  planned.module = std::move(module);
+  return planned;
+}
+
+}  // namespace plimsoll

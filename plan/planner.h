@@ -1,0 +1,67 @@
+// The programs to try one after the other until one fits: each is cut into smaller pieces than the
+// one before, with what XLA said of that one.
+
+#ifndef PLIMSOLL_PLAN_PLANNER_H_
+#define PLIMSOLL_PLAN_PLANNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/status.h"
+#include "plan/plan_block.h"
+
+namespace plimsoll {
+
+struct PlannerOptions {
+  // What temporaries may take.
+  int64_t budget = 0;
+  // Chunks of about this size run fastest: what stays in the cache, or fills a GPU.
+  int64_t best_chunk_bytes = 4 << 20;
+  // No value may be larger, nor any value of a chunk.
+  int64_t most_value_bytes = INT64_MAX;
+  int64_t most_chunk_bytes = INT64_MAX;
+};
+
+// A value that lives at the worst moment, and why it is not cut.
+struct HeldValue {
+  NamedValue value;
+  std::string reason;
+};
+
+struct PlannedModule {
+  std::unique_ptr<Module> module;
+  BlockPlan plan;
+  // Why programs like this one are never cut; "" if they are.
+  std::string reason;
+  // The largest values that are left to hold memory, largest first.
+  std::vector<HeldValue> held;
+  // What the temporaries are thought to take.
+  int64_t peak_before = 0;
+  int64_t peak_after = 0;
+};
+
+// Whoever compiles asks for the next program, compiles it, and tells what it needs, until it fits
+// or there is none.
+class Planner {
+ public:
+  // The program stays as it is and must outlive the planner.
+  Planner(const Module& program, PlannerOptions options) : program_(program), options_(options) {}
+
+  // Nothing (a null module) if there is no other program to try.
+  StatusOr<PlannedModule> Next();
+  // What the temporaries of the last program really need.
+  void Tell(int64_t needed) { needed_ = needed; }
+
+ private:
+  const Module& program_;
+  PlannerOptions options_;
+  int attempts_ = 0;
+  int64_t needed_ = 0;
+};
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_PLAN_PLANNER_H_

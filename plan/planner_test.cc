@@ -1,0 +1,113 @@
+#include "plan/planner.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "stablehlo/text_reader.h"
+#include "stablehlo/text_writer.h"
+
+namespace plimsoll {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// The product of a matrix of 1000 x 1000 (4 MB), which is made of x, with another matrix.
+std::unique_ptr<Module> OuterProduct(std::string_view attributes) {
+  const std::string text = StrCat(
+      R"("builtin.module"() ({ "func.func"() <{function_type = (tensor<1000xf32>, tensor<1000x50xf32>) -> tensor<1000x50xf32>, sym_name = "main"}> ({
+  ^bb0(%x: tensor<1000xf32> loc("x"), %y: tensor<1000x50xf32>):
+    %a = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64: 0>}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>
+    %b = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64: 1>}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>
+    %c = "stablehlo.multiply"(%a, %b) : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xf32> loc("train.py":41:1)
+    %d = "stablehlo.dot_general"(%c, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x50xf32>) -> tensor<1000x50xf32>
+    "func.return"(%d) : (tensor<1000x50xf32>) -> () }) : () -> () }) )",
+      attributes, " : () -> ()");
+  StatusOr<std::unique_ptr<Module>> module = ReadText(text, "test");
+  EXPECT_TRUE(module.ok()) << module.status().ToString();
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+PlannedModule FirstPlan(const Module& module, const PlannerOptions& options) {
+  Planner planner(module, options);
+  StatusOr<PlannedModule> planned = planner.Next();
+  EXPECT_TRUE(planned.ok()) << planned.status().ToString();
+  return planned.ok() ? *std::move(planned) : PlannedModule{};
+}
+
+TEST(PlannerTest, SaysWhichAxisWasCutAndWhere) {
+  const std::unique_ptr<Module> module = OuterProduct("");
+  const PlannedModule planned = FirstPlan(*module, {.budget = 1'000'000});
+  ASSERT_THAT(planned.plan.made, SizeIs(1));
+  const MadeCut& made = planned.plan.made[0];
+  EXPECT_EQ(made.axis, "axis 0 of x");
+  EXPECT_EQ(made.value.type, "tensor<1000x1000xf32>");
+  EXPECT_EQ(made.value.source, "train.py:41");
+  EXPECT_EQ(made.value.bytes, 4'000'000);
+  EXPECT_THAT(made.sources, ::testing::ElementsAre("train.py:41"));
+  EXPECT_THAT(planned.plan.recomputed, IsEmpty());
+  EXPECT_LT(planned.peak_after, 1'000'000);
+}
+
+TEST(PlannerTest, LeavesAloneWhatFits) {
+  const std::unique_ptr<Module> module = OuterProduct("");
+  EXPECT_FALSE(FirstPlan(*module, {.budget = 100'000'000}).plan.has_changes());
+}
+
+TEST(PlannerTest, CutsAValueThatIsLargerThanAnyMayBe) {
+  const std::unique_ptr<Module> module = OuterProduct("");
+  const PlannerOptions options = {.budget = 100'000'000, .most_value_bytes = 1'000'000};
+  const PlannedModule planned = FirstPlan(*module, options);
+  ASSERT_THAT(planned.plan.made, SizeIs(1));
+  EXPECT_LE(planned.plan.made[0].chunk * 4000, 1'000'000);
+  EXPECT_FALSE(FirstPlan(*module, {.budget = 100'000'000, .most_value_bytes = 4'000'000})
+                   .plan.has_changes());
+}
+
+TEST(PlannerTest, ChunksAreNoLargerThanTheyMayBe) {
+  const std::unique_ptr<Module> module = OuterProduct("");
+  const PlannerOptions options = {.budget = 3'000'000, .most_chunk_bytes = 40'000};
+  const PlannedModule planned = FirstPlan(*module, options);
+  ASSERT_THAT(planned.plan.made, SizeIs(1));
+  EXPECT_LE(planned.plan.made[0].chunk, 10);
+}
+
+TEST(PlannerTest, TheLastProgramIsTheSameUnderEveryLimit) {
+  const std::unique_ptr<Module> module = OuterProduct("");
+  std::string texts[2];
+  const int64_t budgets[] = {50'000, 2'000'000};
+  for (int i = 0; i < 2; ++i) {
+    Planner planner(*module, {.budget = budgets[i]});
+    while (true) {
+      StatusOr<PlannedModule> planned = planner.Next();
+      ASSERT_TRUE(planned.ok());
+      if (planned->module == nullptr) break;
+      texts[i] = WriteText(*planned->module);
+      planner.Tell(3'000'000);
+    }
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(PlannerTest, ProgramsForSeveralDevicesAreLeftAlone) {
+  for (const std::string_view name : {"mhlo.num_partitions", "mhlo.num_replicas"}) {
+    const std::unique_ptr<Module> module = OuterProduct(StrCat("{", name, " = 2 : i32}"));
+    Planner planner(*module, {.budget = 1'000'000});
+    StatusOr<PlannedModule> planned = planner.Next();
+    ASSERT_TRUE(planned.ok());
+    EXPECT_THAT(planned->reason, HasSubstr("several devices"));
+    EXPECT_FALSE(planned->plan.has_changes());
+    EXPECT_EQ(WriteText(*planned->module), WriteText(*module));
+    planned = planner.Next();
+    ASSERT_TRUE(planned.ok());
+    EXPECT_EQ(planned->module, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll
