@@ -8,14 +8,20 @@
 #include "compile/c_api_internal.h"
 #include "compile/compile.h"
 #include "compile/json.h"
+#include "compile/plan_json.h"
 #include "compile/summary.h"
 #include "ir/graph.h"
 #include "ir/verify.h"
+#include "plan/planner.h"
 #include "stablehlo/read.h"
 #include "stablehlo/text_writer.h"
 
 struct PlimsollModule {
   std::unique_ptr<plimsoll::Module> module;
+};
+
+struct PlimsollPlanner {
+  plimsoll::Planner planner;
 };
 
 namespace {
@@ -84,6 +90,10 @@ PlimsollString* plimsoll_module_summary(const PlimsollModule* module, size_t lar
   return MakeString(plimsoll::SummarizeAsJson(*module->module, largest));
 }
 
+PlimsollString* plimsoll_module_peak(const PlimsollModule* module) {
+  return MakeString(plimsoll::DescribePeakAsJson(*module->module));
+}
+
 PlimsollString* plimsoll_pipeline_steps(void) {
   plimsoll::Json steps = plimsoll::Json::array();
   for (const plimsoll::Step& step : plimsoll::PipelineSteps()) {
@@ -98,6 +108,32 @@ PlimsollError* plimsoll_module_compile(PlimsollModule* module, const char* stop_
   if (stop_after != nullptr) options.stop_after = stop_after;
   if (dump_directory != nullptr) options.dump_directory = dump_directory;
   return MakeError(plimsoll::Compile(*module->module, options));
+}
+
+PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
+                                     PlimsollPlanner** planner) {
+  plimsoll::StatusOr<plimsoll::PlannerOptions> read = plimsoll::ReadPlannerOptions(options);
+  if (!read.ok()) return MakeError(read.status());
+  *planner = new PlimsollPlanner{plimsoll::Planner(*module->module, *read)};
+  return nullptr;
+}
+
+void plimsoll_planner_free(PlimsollPlanner* planner) { delete planner; }
+
+PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** module,
+                                     PlimsollString** plan) {
+  *module = nullptr;
+  *plan = nullptr;
+  plimsoll::StatusOr<plimsoll::PlannedModule> planned = planner->planner.Next();
+  if (!planned.ok()) return MakeError(planned.status());
+  if (planned->module == nullptr) return nullptr;
+  *plan = MakeString(plimsoll::PlanAsJson(*planned));
+  *module = new PlimsollModule{std::move(planned->module)};
+  return nullptr;
+}
+
+void plimsoll_planner_tell(PlimsollPlanner* planner, int64_t needed) {
+  planner->planner.Tell(needed);
 }
 
 PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t thread_count,

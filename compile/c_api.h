@@ -20,6 +20,7 @@ extern "C" {
 typedef struct PlimsollError PlimsollError;
 typedef struct PlimsollString PlimsollString;
 typedef struct PlimsollModule PlimsollModule;
+typedef struct PlimsollPlanner PlimsollPlanner;
 typedef struct PlimsollOp PlimsollOp;
 typedef struct PlimsollValue PlimsollValue;
 typedef struct PlimsollBlock PlimsollBlock;
@@ -55,6 +56,11 @@ PLIMSOLL_API PlimsollError* plimsoll_module_verify(const PlimsollModule* module)
 // values, totals.
 PLIMSOLL_API PlimsollString* plimsoll_module_summary(const PlimsollModule* module, size_t largest);
 
+// An estimate of what XLA:CPU's temporaries for the program will be, as JSON: {"bytes": ...,
+// "source": "train.py:41", "values": [{"bytes": ..., "type": "tensor<8x3xf32>", "source": ...},
+// ...]}, with the line that runs when they are most and what lives then, largest first.
+PLIMSOLL_API PlimsollString* plimsoll_module_peak(const PlimsollModule* module);
+
 // The pipeline's steps in order, as JSON: [{"name": ..., "why": ...}, ...].
 PLIMSOLL_API PlimsollString* plimsoll_pipeline_steps(void);
 
@@ -76,6 +82,21 @@ PLIMSOLL_API PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t
 // first.
 PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_t size,
                                                      size_t count);
+
+// Programs that need less memory, to be tried one after the other. `options` is JSON with any of
+// {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes}.
+// The module must stay alive and unchanged until the planner is freed.
+PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
+                                                  PlimsollPlanner** planner);
+PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
+// The next program and, as JSON, what was done: {"peak_before": bytes, "peak_after": bytes,
+// "reason": why such programs are never cut or "", "made": [cuts], "recomputed": [values],
+// "refused": [values], "held": [values]}. Each value has {"bytes", "value": its type, "source":
+// line} and, where it was refused or holds memory, "reason". Both are null if there is no program.
+PLIMSOLL_API PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** module,
+                                                  PlimsollString** plan);
+// What the temporaries of the last program need, from XLA.
+PLIMSOLL_API void plimsoll_planner_tell(PlimsollPlanner* planner, int64_t needed);
 
 // Walking. Ops, values and blocks belong to their module.
 PLIMSOLL_API const PlimsollOp* plimsoll_module_op(const PlimsollModule* module);

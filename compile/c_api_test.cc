@@ -77,6 +77,11 @@ TEST_F(CApiTest, WritesVerifiesAndCompiles) {
   EXPECT_THAT(Take(plimsoll_pipeline_steps()), HasSubstr("\"verify\""));
 }
 
+TEST_F(CApiTest, EstimatesThePeak) {
+  // What is returned is no temporary.
+  EXPECT_EQ(Take(plimsoll_module_peak(module_)), R"({"bytes":0,"source":"","values":[]})");
+}
+
 TEST(CApiErrorTest, GivesCodeMessageAndFault) {
   PlimsollModule* module = nullptr;
   PlimsollError* error = plimsoll_module_parse("?", 1, "t", &module);

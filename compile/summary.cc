@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/peak.h"
 #include "compile/json.h"
 #include "ir/status.h"
 
@@ -20,13 +21,6 @@ struct SizedValue {
   int64_t bytes;
   size_t order;  // In the program, which decides between equal sizes.
 };
-
-// The name that the user gave an argument, which JAX puts into its location.
-std::string ArgumentName(const Value& argument) {
-  const Location location = argument.location();
-  if (location.Is(AttributeKind::kNameLocation)) return std::string(location.text());
-  return StrCat("arg", argument.index());
-}
 
 Json BytesOrNull(std::optional<int64_t> bytes) { return bytes ? Json(*bytes) : Json(nullptr); }
 
@@ -121,6 +115,24 @@ std::string SummarizeAsJson(const Module& module, size_t largest) {
       {"unknown_sizes", unknown_sizes},
   };
   return summary.dump();
+}
+
+std::string DescribePeakAsJson(const Module& module) {
+  const Op* main = module.main();
+  const Block* entry = main != nullptr ? main->entry_block() : nullptr;
+  const Peak peak = entry != nullptr ? PeakOf(*entry) : Peak();
+  Json values = Json::array();
+  for (const LiveValue& live : peak.alive) {
+    values.push_back({{"bytes", live.bytes},
+                      {"type", ToUtf8(live.value->type().ToString())},
+                      {"source", ToUtf8(SourceLine(live.value->location()))}});
+  }
+  const Json json = {
+      {"bytes", peak.bytes},
+      {"source", peak.at != nullptr ? ToUtf8(SourceLine(peak.at->location())) : std::string()},
+      {"values", std::move(values)},
+  };
+  return json.dump();
 }
 
 }  // namespace plimsoll

@@ -15,6 +15,10 @@ namespace plimsoll {
 // are null.
 std::string SummarizeAsJson(const Module& module, size_t largest);
 
+// JSON: an estimate of the main function's temporaries before XLA compiles it (analysis/peak.h),
+// the user's line that runs when they are most, and the values that live then, largest first.
+std::string DescribePeakAsJson(const Module& module);
+
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_COMPILE_SUMMARY_H_
