@@ -9,6 +9,7 @@ Importing it is cheap: JAX is imported only by the parts that need it.
 from plimsoll import ir
 from plimsoll._native import VERSION as __version__
 from plimsoll.errors import MemoryLimitError, PlimsollError
+from plimsoll.explanation import Explanation, explain
 from plimsoll.hook import take_flags_early as _take_flags_early
 from plimsoll.inspection import Inspection, inspect
 from plimsoll.record import Compilation, Report, report
@@ -16,11 +17,13 @@ from plimsoll.scope import jit, memory_limit, set_memory_limit
 
 __all__ = [
     "Compilation",
+    "Explanation",
     "Inspection",
     "MemoryLimitError",
     "PlimsollError",
     "Report",
     "__version__",
+    "explain",
     "inspect",
     "ir",
     "jit",

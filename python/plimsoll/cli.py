@@ -1,10 +1,11 @@
-"""The command line: `plimsoll opt`, `show`, `run`, `exec` and `doctor`.
+"""The command line: `plimsoll opt`, `show`, `explain`, `check`, `run`, `exec` and `doctor`.
 
 Exit status: 0 for success, 2 for the user's mistake, 1 for a failure. An error is one line on
 standard error.
 """
 
 import argparse
+import json
 import os
 import sys
 import traceback
@@ -14,6 +15,8 @@ from typing import NoReturn
 import plimsoll
 from plimsoll import doctor, ir, launch, show
 from plimsoll.errors import PlimsollError
+from plimsoll.explanation import explain_module
+from plimsoll.limits import parse_limit
 from plimsoll.load import load_module
 from plimsoll.units import whole_number
 
@@ -106,6 +109,28 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         help="run a program on the engine",
         description="Runs a program on the engine, with given or random inputs.",
     )
+    explain_parser = commands.add_parser(
+        "explain",
+        help="tell what would be done with a program under a memory limit",
+        description="Compiles a program under a memory limit, and tells what was done and why.",
+    )
+    explain_parser.add_argument("file", metavar="FILE", help=_FORMS)
+    _add_limit(explain_parser)
+    explain_parser.add_argument("--json", action="store_true", help="print it as JSON")
+    explain_parser.set_defaults(command=_explain)
+
+    check_parser = commands.add_parser(
+        "check",
+        help="run a program as it is and under a memory limit, and compare",
+        description="Runs a program on random inputs as it is and under a memory limit, each in a"
+        " process of its own, and compares results and measured memory.",
+    )
+    check_parser.add_argument("file", metavar="FILE", help=_FORMS)
+    _add_limit(check_parser)
+    check_parser.add_argument(
+        "--seed", metavar="N", type=whole_number, default=0, help="for the random inputs (0)"
+    )
+
     exec_parser = commands.add_parser(
         "exec",
         help="run a command under a memory limit",
@@ -127,6 +152,10 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
         run.add_arguments(run_parser)
         run_parser.set_defaults(command=run.run)
+    if arguments[:1] == ["check"]:
+        from plimsoll import compare
+
+        check_parser.set_defaults(command=compare.check)
     return parser
 
 
@@ -155,6 +184,21 @@ def _unwritable(path: str, error: OSError) -> PlimsollError:
 
 def _show(options: argparse.Namespace) -> None:
     print(show.describe(load_module(options.file), options.largest))
+
+
+def _add_limit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--memory-limit",
+        metavar="L",
+        required=True,
+        help="the limit, such as 2GiB, 500MB, 1.5e9 or 75%%",
+    )
+
+
+def _explain(options: argparse.Namespace) -> None:
+    limit = parse_limit(options.memory_limit, "--memory-limit")
+    explanation = explain_module(load_module(options.file), limit)
+    print(json.dumps(explanation.as_json(), indent=1) if options.json else explanation)
 
 
 def _doctor(_: argparse.Namespace) -> None:

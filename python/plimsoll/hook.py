@@ -12,9 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from plimsoll import allocator, record, refusal, roundtrip, tuning, xla_flags
+from plimsoll import allocator, record, refusal, roundtrip, shrink, tuning, xla_flags
 from plimsoll._native import VERSION
 from plimsoll.check import Verdict, check
 from plimsoll.errors import PlimsollError
@@ -48,6 +49,14 @@ _fault: str | None = None
 _thread = threading.local()
 
 
+@dataclass(frozen=True)
+class Explained:
+    """In the limit's place while a program is explained: no cache knows it, so it is compiled."""
+
+    limit: Limit | None
+    number: int
+
+
 def is_off() -> bool:
     """True if the user turned Plimsoll off."""
     return os.environ.get("PLIMSOLL", "").strip().lower() in ("off", "0", "false", "no")
@@ -78,6 +87,7 @@ def install() -> None:
             return
         limit = _environment_limit = environment_limit()
         xla_flags.take_own_flags()
+        xla_flags.bounds()
         try:
             _replace_functions()
         except Exception as error:
@@ -126,7 +136,13 @@ def limit_context() -> Any:
 def limit_in_force() -> Limit | None:
     """The limit for what this thread compiles now; None if it is what the device has."""
     narrower = None if _context is None else _context.value
+    if isinstance(narrower, Explained):
+        return narrower.limit
     return narrower if narrower is not None else _environment_limit
+
+
+def _is_explaining() -> bool:
+    return _context is not None and isinstance(_context.value, Explained)
 
 
 def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
@@ -153,30 +169,36 @@ def _compile(original: Callable) -> Callable:
             otherwise=True,
         )
         seconds = time.perf_counter() - started
-        arguments = (executable_devices, options, host_callbacks)
 
-        def compile_program() -> Any:
-            nonlocal program
-            try:
-                return original(backend, program, *arguments)
-            except Exception as error:
-                if program is module:
-                    raise
-                _report_fault("XLA refused a program that was changed", error)
-                program = module
-                return original(backend, module, *arguments)
+        def compile_program(program: Any) -> Any:
+            def compile_once() -> Any:
+                return original(backend, program, executable_devices, options, host_callbacks)
 
-        if limit is None:
-            executable = compile_program()
-        else:
-            executable = tuning.compile_within(
-                compile_program,
+            if limit is None:
+                return compile_once()
+            return tuning.compile_within(
+                compile_once,
                 options,
                 lambda executable: _fits(executable, module),
                 may_be_over=may_be_over,
             )
-        is_changed = program is not module
-        _judge(executable, module, is_changed=is_changed, from_cache=False, seconds=seconds)
+
+        try:
+            executable = compile_program(program)
+        except Exception as error:
+            if program is module:
+                raise
+            _report_fault("XLA refused a program that was changed", error)
+            program = module
+            executable = compile_program(module)
+        executable = _judge(
+            executable,
+            module,
+            is_changed=program is not module,
+            seconds=seconds,
+            compile_program=compile_program,
+            began=started,
+        )
         _thread.judged = id(executable)
         return executable
 
@@ -195,6 +217,10 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
         pgle_profiler=None,
     ):
         _thread.judged = None
+        if _is_explaining():
+            return compiler.backend_compile_and_load(
+                backend, computation, executable_devices, compile_options, host_callbacks
+            )
         executable = original(
             backend,
             computation,
@@ -206,7 +232,7 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
         )
         # What was compiled just now has been judged; what the persistent cache held has not.
         if id(executable) != _thread.judged:
-            if not _judge(executable, computation, is_changed=False, from_cache=True, seconds=0.0):
+            if _judge(executable, computation) is None:
                 executable = compiler.backend_compile_and_load(
                     backend, computation, executable_devices, compile_options, host_callbacks
                 )
@@ -235,27 +261,51 @@ def _guarded(function: Callable[[], Any], what: str, otherwise: Any) -> Any:
 
 
 def _judge(
-    executable: Any, module: Any, *, is_changed: bool, from_cache: bool, seconds: float
-) -> bool:
-    """Checks a compiled program against the limit and keeps a record of it.
+    executable: Any,
+    module: Any,
+    *,
+    is_changed: bool = False,
+    seconds: float = 0.0,
+    compile_program: Callable[[Any], Any] | None = None,
+    began: float = 0.0,
+) -> Any:
+    """Checks a compiled program against the limit, and keeps a record of it.
 
-    Raises a MemoryLimitError for one that was just compiled and does not fit; returns False for
-    one from the cache.
+    One that does not fit is cut into pieces, which `compile_program` compiles; without that, it
+    comes from the cache. Returns the program that fits, None for one from the cache that does not,
+    and raises a MemoryLimitError for one that cannot be made to fit. `seconds` is what Plimsoll
+    took for it already, `began` when its compilation began.
     """
     started = time.perf_counter()
     limit = limit_in_force()
     need, at_most, verdict = _verdict(executable, module, limit)
     fits = verdict is None or verdict.fits
+    from_cache = compile_program is None
     if not fits and from_cache:
-        return False
+        return None
     name = refusal.module_name(module)
     source = user_line()
+    outcome = before = None
+    bounds = {} if from_cache else xla_flags.bounds()
+    if not fits or _has_too_large(need, bounds):
+        seconds += time.perf_counter() - started
+        outcome = _shrunk(executable, module, need, verdict, compile_program, bounds)
+        if outcome.is_changed:
+            before, need_before = need, verdict.need
+            executable, need, verdict = outcome.executable, outcome.need, outcome.verdict
+            fits, is_changed = verdict.fits, True
+            if fits and not _is_explaining():
+                since_began = time.perf_counter() - began
+                logger.info(shrink.log_line(name, need_before, outcome, since_began))
+        seconds += outcome.seconds
+        started = time.perf_counter()
     allowance = verdict.allowance if verdict else None
     compilation = record.Compilation(
         name=name,
         source=source,
         platform=executable.client.platform if hasattr(executable, "client") else "",
         need=need,
+        before=before,
         at_most=at_most,
         held=verdict.held if verdict else None,
         allowed=allowance.bytes if allowance else None,
@@ -263,6 +313,8 @@ def _judge(
         is_changed=is_changed,
         is_refused=not fits,
         from_cache=from_cache,
+        compilations=outcome.compilations if outcome else 0 if from_cache else 1,
+        plan=outcome.plan if outcome else None,
         seconds=seconds + time.perf_counter() - started,
     )
     record.add(compilation)
@@ -275,8 +327,37 @@ def _judge(
         source,
     )
     if not fits:
-        raise refusal.describe(name, source, executable, need, verdict)
-    return True
+        raise refusal.describe(compilation, executable, verdict)
+    return executable
+
+
+def _has_too_large(need: Need | None, bounds: dict[str, int]) -> bool:
+    """True if a program that fits may make a value that is larger than the user allows."""
+    if need is None or "most_value" not in bounds:
+        return False
+    return need.temporaries + need.scratch > bounds["most_value"]
+
+
+def _shrunk(
+    executable: Any,
+    module: Any,
+    need: Need,
+    verdict: Verdict,
+    compile_program: Callable[[Any], Any],
+    bounds: dict[str, int],
+) -> shrink.Outcome:
+    unchanged = shrink.Outcome(executable, need, verdict, is_changed=False)
+    return _guarded(
+        lambda: shrink.shrink(
+            module,
+            unchanged,
+            compile_program,
+            lambda executable: _verdict(executable, module, limit_in_force(), is_exact=True),
+            bounds,
+        ),
+        "a program over its limit could not be cut",
+        otherwise=unchanged,
+    )
 
 
 def _fits(executable: Any, module: Any) -> bool:
@@ -285,12 +366,12 @@ def _fits(executable: Any, module: Any) -> bool:
 
 
 def _verdict(
-    executable: Any, module: Any, limit: Limit | None
+    executable: Any, module: Any, limit: Limit | None, *, is_exact: bool = False
 ) -> tuple[Need | None, int | None, Verdict | None]:
     """What a compiled program needs, at most needs, and whether it fits; None where not known.
 
     XLA takes 20 ns for each byte of a program to say what it needs. For a long one, a bound from
-    its text decides where it can, and XLA is not asked.
+    its text decides where it can, and XLA is not asked unless the answer has to be exact.
     """
     hidden = _guarded(
         lambda: hidden_memory_of(executable),
@@ -298,7 +379,8 @@ def _verdict(
         otherwise=NOTHING_HIDDEN,
     )
     at_most = hidden.most_needed if hidden and hidden.text_size else None
-    if hidden and hidden.text_size > _LONG_TEXT and not record.is_wanted():
+    is_exact = is_exact or record.is_wanted() or _is_explaining() or bool(xla_flags.bounds())
+    if hidden and hidden.text_size > _LONG_TEXT and not is_exact:
         verdict = _checked(at_most, executable, module, limit)
         if verdict.fits:
             return None, at_most, verdict

@@ -55,9 +55,20 @@ class Module:
         self._data, address, size = _address(data)
         handle = ctypes.c_void_p()
         check(lib.plimsoll_module_parse(address, size, os.fsencode(name), ctypes.byref(handle)))
-        self._pointer = handle.value
+        self._own(handle.value)
+
+    @classmethod
+    def from_pointer(cls, pointer: int, source: "Module") -> "Module":
+        """A module that the core made from `source`, whose bytes it may share."""
+        module = cls.__new__(cls)
+        module._data = source._data
+        module._own(pointer)
+        return module
+
+    def _own(self, pointer: int) -> None:
+        self._pointer = pointer
         self._generation = 0
-        self._finalizer = weakref.finalize(self, lib.plimsoll_module_free, self._pointer)
+        self._finalizer = weakref.finalize(self, lib.plimsoll_module_free, pointer)
 
     @property
     def op(self) -> "Op":
@@ -90,6 +101,14 @@ class Module:
     def summary(self, largest: int = 20) -> dict[str, Any]:
         """Arguments, results, ops by kind, the `largest` biggest values, and totals."""
         return json.loads(take_string(lib.plimsoll_module_summary(self._pointer, largest)))
+
+    def peak(self) -> dict[str, Any]:
+        """What XLA:CPU's temporaries will be, as estimated before it compiles the program.
+
+        "bytes", "source" (the user's line that runs when they are most), and "values", what lives
+        then, largest first, each with "bytes", "type" and "source".
+        """
+        return json.loads(take_string(lib.plimsoll_module_peak(self._pointer)))
 
     def compile(
         self, stop_after: str | None = None, dump_directory: str | os.PathLike[str] | None = None

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -31,6 +32,8 @@ class Compilation:
     platform: str
     need: Need | None
     """What it needs on each device; None if XLA does not say, or was not asked."""
+    before: Need | None
+    """What it needed as JAX made it; None if it was not cut."""
     at_most: int | None
     """No less than what it needs on each device: where that fits, XLA is not asked, because it
     takes long to answer for a large program. None if it is not known."""
@@ -47,13 +50,18 @@ class Compilation:
     """True if it was over the limit."""
     from_cache: bool
     """True if it came from JAX's persistent cache."""
+    compilations: int
+    """How often XLA compiled it or an attempt to make it fit."""
+    plan: dict[str, Any] | None
+    """What was cut and what could not be; None if nothing was tried."""
     seconds: float
     """The time that Plimsoll took for it, without XLA's."""
 
     def as_json(self) -> dict[str, Any]:
         fields = asdict(self)
-        if self.need is not None:
-            fields["need"]["total"] = self.need.total
+        for name in ("need", "before"):
+            if fields[name] is not None:
+                fields[name]["total"] = getattr(self, name).total
         return fields
 
 
@@ -101,10 +109,28 @@ _compilations: collections.deque[Compilation] = collections.deque(maxlen=_MOST_R
 _count = 0
 
 
+_thread = threading.local()
+
+
 def add(compilation: Compilation) -> None:
     global _count
     _count += 1
     _compilations.append(compilation)
+    for seen in getattr(_thread, "watchers", []):
+        seen.append(compilation)
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[list[Compilation]]:
+    """Gives the list of what this thread compiles inside."""
+    seen: list[Compilation] = []
+    if not hasattr(_thread, "watchers"):
+        _thread.watchers = []
+    _thread.watchers.append(seen)
+    try:
+        yield seen
+    finally:
+        _thread.watchers.remove(seen)
 
 
 def is_wanted() -> bool:

@@ -7,22 +7,24 @@ from plimsoll.check import Verdict
 from plimsoll.errors import MemoryLimitError
 from plimsoll.large_values import largest_values
 from plimsoll.need import Need
+from plimsoll.record import Compilation
 from plimsoll.show import section, section_of_values
 from plimsoll.units import byte_text, limit_text
 
 _MOST_VALUES = 5
 
 
-def describe(
-    name: str, source: str, executable: Any, need: Need, verdict: Verdict
-) -> MemoryLimitError:
-    """The error for the program `name`, whose check gave `verdict`."""
+def describe(compilation: Compilation, executable: Any, verdict: Verdict) -> MemoryLimitError:
+    """The error for a program whose check gave `verdict`, cut as far as it can be."""
+    need = compilation.need
     needed = verdict.need + (verdict.held or 0)
+    cut = " even if it is cut" if compilation.before else ""
+    where = f"; compiled at {compilation.source}" if compilation.source else ""
     parts = [
-        f"{name} needs {byte_text(needed)} on {verdict.place}, the limit is {verdict.allowance}"
-        + (f"; compiled at {source}" if source else ""),
-        section("what it needs", _need_rows(need, verdict), "rl"),
-        _values(executable),
+        f"{compilation.name} needs {byte_text(needed)} on {verdict.place}{cut}, the limit is"
+        f" {verdict.allowance}{where}",
+        section("what it needs", _need_rows(need, compilation.before, verdict), "rl"),
+        _values(compilation.plan, executable),
         _remedies(needed, need, verdict),
     ]
     return MemoryLimitError(
@@ -30,13 +32,16 @@ def describe(
     )
 
 
-def _need_rows(need: Need, verdict: Verdict) -> list[tuple[str, str]]:
+def _need_rows(need: Need, before: Need | None, verdict: Verdict) -> list[tuple[str, str]]:
     count = verdict.need // need.total if need.total else 1
+    temporaries = "temporaries"
+    if before is not None:
+        temporaries += f" (not cut: {byte_text(before.temporaries + before.scratch)})"
     rows = [
         (need.arguments, "arguments"),
         (need.results, "results"),
         (-need.aliased, "results in the place of donated arguments"),
-        (need.temporaries, "temporaries"),
+        (need.temporaries, temporaries),
         (need.scratch, "scratch of library calls, which XLA does not count"),
         (need.constants, "constants"),
         (need.code, "code"),
@@ -49,12 +54,27 @@ def _need_rows(need: Need, verdict: Verdict) -> list[tuple[str, str]]:
     return lines
 
 
-def _values(executable: Any) -> str:
+def _values(plan: dict[str, Any] | None, executable: Any) -> str:
+    """The values that hold the memory, and for each why it is not cut."""
+    if plan is not None and plan["held"]:
+        return "\n".join(["what holds the memory", *lines_of_values(plan["held"])])
     try:
-        return section_of_values(largest_values(executable, _MOST_VALUES))
+        text = section_of_values(largest_values(executable, _MOST_VALUES))
     except Exception:
         # Some backends have no program to look at. The refusal stands without it.
         return ""
+    return f"{text}\n  {plan['reason']}" if plan and plan["reason"] else text
+
+
+def lines_of_values(values: list[dict[str, Any]]) -> list[str]:
+    """Each value of a plan with its line, and under it the reason why it is not cut."""
+    lines = []
+    for value in values:
+        where = f", {value['source']}" if value["source"] else ""
+        lines.append(f"  {byte_text(value['bytes'])} {value['value']}{where}")
+        if value.get("reason"):
+            lines += [f"    {reason}" for reason in value["reason"].split("; ")]
+    return lines
 
 
 def _remedies(needed: int, need: Need, verdict: Verdict) -> str:

@@ -24,13 +24,18 @@ def key() -> str:
 
 def rewrite(module: Any) -> Any:
     """The module of jaxlib's MLIR, read by the core and parsed again from the text it writes."""
-    from jax._src.lib.mlir import ir as mlir
-
     try:
         text = graph_of(module).text_bytes()
     except PlimsollError as error:
         logger.debug("%s; it goes to XLA as it is", error)
         return module
+    return parse(text, module)
+
+
+def parse(text: bytes, module: Any) -> Any:
+    """The program `text` as a module of jaxlib's MLIR, in the context of `module`."""
+    from jax._src.lib.mlir import ir as mlir
+
     with module.context:
         return mlir.Module.parse(text)
 

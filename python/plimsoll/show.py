@@ -20,7 +20,7 @@ def describe(module: Module, largest: int = 20) -> str:
             section(
                 f"arguments of {main}",
                 [
-                    (value["name"], value["type"], byte_text(value["bytes"]), _source(value))
+                    (value["name"], value["type"], byte_text(value["bytes"]), value["source"])
                     for value in summary["arguments"]
                 ],
                 "llrl",
@@ -50,7 +50,7 @@ def describe(module: Module, largest: int = 20) -> str:
 def section_of_values(values: Sequence[dict[str, Any]]) -> str:
     """The biggest values of a program, each with the user's source line."""
     rows = [
-        (byte_text(value["bytes"]), value["type"], value["op"], _source(value)) for value in values
+        (byte_text(value["bytes"]), value["type"], value["op"], value["source"]) for value in values
     ]
     return section("largest values", rows, "rlll")
 
@@ -71,13 +71,6 @@ def _totals(summary: dict[str, Any]) -> str:
     if summary["unknown_sizes"]:
         rows.append(("values whose size is known only at run time", str(summary["unknown_sizes"])))
     return section("totals", rows, "lr")
-
-
-def _source(value: dict[str, Any]) -> str:
-    # MLIR calls the text that it reads "-"; without locations of its own, ops are where they stand
-    # in it.
-    file, _, line = value["source"].rpartition(":")
-    return f"line {line} of the text" if file == "-" else value["source"]
 
 
 def _sum_bytes(values: Sequence[dict[str, Any]]) -> str:

@@ -7,11 +7,17 @@ import os
 import shlex
 from collections.abc import MutableMapping
 
+from plimsoll.errors import PlimsollError
 from plimsoll.limits import parse_limit
 
 VARIABLES = {
     "--xla_tensor_size_threshold": "PLIMSOLL_TENSOR_SIZE_THRESHOLD",
     "--xla_tensor_split_size": "PLIMSOLL_TENSOR_SPLIT_SIZE",
+}
+# What the planner calls them.
+_BOUNDS = {
+    "PLIMSOLL_TENSOR_SIZE_THRESHOLD": "most_value",
+    "PLIMSOLL_TENSOR_SPLIT_SIZE": "most_chunk",
 }
 
 
@@ -27,8 +33,24 @@ def take_own_flags(environment: MutableMapping[str, str] = os.environ) -> dict[s
         if name not in VARIABLES:
             kept.append(word)
             continue
-        parse_limit(value, f"XLA_FLAGS: {name}")
+        _size(value, f"XLA_FLAGS: {name}")
         taken[VARIABLES[name]] = value
     environment["XLA_FLAGS"] = " ".join(kept)
     environment.update(taken)
     return taken
+
+
+def bounds() -> dict[str, int]:
+    """What our variables allow, for the planner: bytes of a single value and of a chunk."""
+    found = {}
+    for variable, name in _BOUNDS.items():
+        if text := os.environ.get(variable, "").strip():
+            found[name] = _size(text, variable)
+    return found
+
+
+def _size(text: str, origin: str) -> int:
+    limit = parse_limit(text, origin)
+    if limit.bytes is None:
+        raise PlimsollError("PL204", f"{origin}: expected a size such as 500MB, found {text!r}")
+    return limit.bytes
