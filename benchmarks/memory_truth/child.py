@@ -7,8 +7,6 @@ of the resident memory while the program runs once, over what was resident befor
 executable holds between its runs (constants, code) is what becomes free when it is dropped.
 """
 
-import ctypes
-import gc
 import importlib
 import json
 import sys
@@ -16,7 +14,7 @@ import time
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
+from benchmarks.resident import peak_of_run, resident, tidy, warm_up
 
 from plimsoll.need import need_of
 
@@ -28,7 +26,7 @@ def main() -> None:
         jax.config.update("jax_enable_x64", True)
     function, arguments = program.build()
     jax.block_until_ready(arguments)
-    _warm_up()
+    warm_up()
     compiled = (function if hasattr(function, "lower") else jax.jit(function)).lower(*arguments)
     compiled = compiled.compile()
     executable = compiled.runtime_executable()
@@ -37,22 +35,16 @@ def main() -> None:
     if len(sys.argv) > 3:
         Path(sys.argv[3]).write_text(executable.hlo_modules()[0].to_string())
 
-    _tidy()
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")
-    before = _resident("VmRSS")
-    results = jax.block_until_ready(compiled(*arguments))
-    peak = _resident("VmHWM") - before
-
+    results, peak = peak_of_run(compiled, arguments)
     del results
     # Another thread gives back the temporaries, a little after the results are ready.
     time.sleep(0.3)
-    _tidy()
-    held = _resident("VmRSS")
+    tidy()
+    held = resident("VmRSS")
     del compiled, executable
     jax.clear_caches()
-    _tidy()
-    held = max(0, held - _resident("VmRSS"))
+    tidy()
+    held = max(0, held - resident("VmRSS"))
     print(
         json.dumps(
             {
@@ -65,26 +57,6 @@ def main() -> None:
             }
         )
     )
-
-
-def _warm_up() -> None:
-    """Starts the thread pool and the libraries that every process loads once."""
-    square = jnp.ones((512, 512))
-    jax.block_until_ready(jax.jit(lambda x: (jnp.exp(x) @ x).sum())(square))
-
-
-def _tidy() -> None:
-    """Gives back what nobody uses, so that it is not counted."""
-    gc.collect()
-    ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def _resident(key: str) -> int:
-    with open("/proc/self/status") as file:
-        for line in file:
-            if line.startswith(key + ":"):
-                return int(line.split()[1]) * 1024
-    raise RuntimeError(f"no {key} in /proc/self/status")
 
 
 if __name__ == "__main__":

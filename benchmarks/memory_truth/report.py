@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import jaxlib.version
+from benchmarks import svg
 
 
 def write(folder: Path, outcomes, worst, median: float) -> None:
@@ -75,14 +76,12 @@ def picture(outcomes) -> str:
     band += [_point(MOST, 0.9 * MOST), _point(LEAST / 0.9, LEAST), _point(LEAST, LEAST)]
     low, high = MARGIN, SIZE - MARGIN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" role="img"'
-        ' font-family="sans-serif" font-size="11">',
-        "<title>Need against measured peak memory, one dot a program</title>",
-        "<style>",
-        ".ink{fill:#1f2328}.line{stroke:#8b949e;fill:none}.grid{stroke:#8b949e;stroke-opacity:.25}",
-        ".band{fill:#8b949e;fill-opacity:.25}.dot{fill:#0969da;fill-opacity:.75}",
-        "@media(prefers-color-scheme:dark){.ink{fill:#e6edf3}.dot{fill:#58a6ff}}",
-        "</style>",
+        *svg.head(
+            SIZE,
+            SIZE,
+            "Need against measured peak memory, one dot a program",
+            ".band{fill:#8b949e;fill-opacity:.25}",
+        ),
         f'<polygon class="band" points="{" ".join(band)}"/>',
     ]
     for value, label in ticks.items():

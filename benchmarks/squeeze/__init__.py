@@ -1,0 +1,1 @@
+"""How small a limit Plimsoll holds, over programs as people write them."""
