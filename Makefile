@@ -1,7 +1,7 @@
 # Every target does its own set-up. `make help` lists them.
 
 SHELL := bash
-.PHONY: help setup demo test lint format asan fuzz bench memory-truth clean
+.PHONY: help setup demo test lint format asan fuzz bench memory-truth peak-truth squeeze clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -10,7 +10,7 @@ help:  ## Show this list
 setup:  ## Install Debian packages, make .venv/, build plimsoll and install it there
 	@scripts/setup
 
-demo: setup  ## Lower a JAX program, show it, run it, compare with JAX, and refuse it under a limit
+demo: setup  ## Lower, show and run a JAX program, and hold two others to a limit (2 minutes)
 	@.venv/bin/python scripts/demo
 
 test:  ## Run every test (the first time about a quarter of an hour)
@@ -35,6 +35,13 @@ bench: setup  ## Measure how fast programs are read, and what the hook costs
 
 memory-truth: setup  ## Measure what programs take in memory against what plimsoll says (10 minutes)
 	@.venv/bin/python -m benchmarks.memory_truth
+
+peak-truth: setup  ## Compare the estimate of temporaries with XLA's statistics (3 minutes)
+	@.venv/bin/python -m benchmarks.peak_truth --write
+
+squeeze: setup  ## Measure how small a limit is held, and at what price (three hours; ARGS=--quick: one)
+	@scripts/setup squeeze
+	@.venv-squeeze/bin/python -m benchmarks.squeeze $(ARGS)
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*

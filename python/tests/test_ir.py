@@ -183,6 +183,15 @@ def test_a_handle_keeps_its_module_alive(artifact):
     assert "stablehlo.exponential" in op.module.text()
 
 
+def test_peak_is_what_lives_at_the_worst_moment():
+    peak = lower(lambda x: jnp.exp(x @ x.T).sum(), jnp.ones((100, 3))).peak()
+    # The matrix, and the first stage of its sum.
+    assert [value["bytes"] for value in peak["values"]] == [100 * 100 * 4, 4 * 4 * 4]
+    assert peak["bytes"] == 40_064
+    assert peak["values"][0]["type"] == "tensor<100x100xf32>"
+    assert peak["source"].startswith("test_ir.py:")
+
+
 def test_compiling_invalidates_handles(module):
     op = find(module, "stablehlo.exponential")
     module.compile()

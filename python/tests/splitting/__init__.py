@@ -1,0 +1,1 @@
+"""Random programs, and the property that splitting leaves their results as they are."""
