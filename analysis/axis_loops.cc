@@ -196,6 +196,7 @@ class LoopAxisFinder {
     }
     switch (op.opcode()) {
       case Opcode::kNegate:
+      case Opcode::kConvert:
       case Opcode::kReshape:
       case Opcode::kTranspose:
       case Opcode::kBroadcastInDim:
@@ -203,11 +204,6 @@ class LoopAxisFinder {
       case Opcode::kSlice:
       case Opcode::kReal:
       case Opcode::kImag:
-        break;
-      case Opcode::kConvert:
-        if (!KeepsSums(op.operand(0)->type().element_type(), op.result(0)->type().element_type())) {
-          return Refuse(op, "it is not linear");
-        }
         break;
       case Opcode::kOptimizationBarrier:
         if (op.operand_count() != 1) return Refuse(op, "a barrier of several values is not cut");

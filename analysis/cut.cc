@@ -65,6 +65,16 @@ class Labeler {
     return found == cut_.dimensions.end() ? kWhole : found->second;
   }
 
+  // True if an op of the cut gives the value as a whole: parts that are put together, or the same
+  // in every chunk. It is there after a pass, and sliced again where a chunk is wanted.
+  bool IsAccumulated(const Value& value) const {
+    const auto joined = cut_.ops.find(value.defining_op());
+    return joined != cut_.ops.end() && joined->second.factor.results[value.index()] < 0;
+  }
+
+  // A big value that the cut has to keep from being whole.
+  bool IsInTheWay(const Value& value) const { return IsBig(value) && !IsAccumulated(value); }
+
   void Label(const Value& value, int dimension) {
     cut_.dimensions[&value] = dimension;
     worklist_.push_back(&value);
@@ -107,13 +117,13 @@ class Labeler {
   const Value* Obstacle(const Op& op, const Factor& factor) const {
     for (size_t i = 0; i < op.operand_count(); ++i) {
       const Value& operand = *op.operand(i);
-      if (!IsBig(operand)) continue;
+      if (!IsInTheWay(operand)) continue;
       const int label = LabelOf(operand);
       const bool fits = factor.operands[i] >= 0 && (label == kWhole || label == factor.operands[i]);
       if (!fits) return &operand;
     }
     for (const Value* captured : view_.Captured(op)) {
-      if (IsBig(*captured)) return captured;
+      if (IsInTheWay(*captured)) return captured;
     }
     return nullptr;
   }
@@ -132,7 +142,7 @@ class Labeler {
     for (size_t i = 0; i < op.operand_count(); ++i) {
       const Value& operand = *op.operand(i);
       // Small operands are sliced where they are needed.
-      if (factor.operands[i] >= 0 && LabelOf(operand) == kWhole && IsBig(operand)) {
+      if (factor.operands[i] >= 0 && LabelOf(operand) == kWhole && IsInTheWay(operand)) {
         Label(operand, factor.operands[i]);
       }
     }

@@ -379,5 +379,25 @@ pass: exponential dot_general, writes dot_general
 )");
 }
 
+// What a scatter puts together is there as a whole after its pass, although it is big: a later op
+// takes chunks of the whole, and the scatter does not run again.
+TEST(CutTest, AccumulatedValueIsSlicedAgain) {
+  EXPECT_EQ(CutAround("negate", 0, {"60xi32"}, R"(
+  %x = "stablehlo.negate"(%0) : (tensor<60xi32>) -> tensor<60xi32>
+  %i = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64: 0>}>
+      : (tensor<60xi32>) -> tensor<60x1xi32>
+  %s = "stablehlo.scatter"(%0, %i, %x) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb1(%p: tensor<i32>, %q: tensor<i32>):
+    %t = "stablehlo.add"(%p, %q) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    "stablehlo.return"(%t) : (tensor<i32>) -> ()
+  }) : (tensor<60xi32>, tensor<60x1xi32>, tensor<60xi32>) -> tensor<60xi32>
+  %r = "stablehlo.subtract"(%s, %x) : (tensor<60xi32>, tensor<60xi32>) -> tensor<60xi32>)",
+                      {{"%r", "60xi32"}}),
+            "60 blocks\n"
+            "pass: negate broadcast_in_dim scatter, adds up scatter\n"
+            "pass: negate subtract, writes subtract\n");
+}
+
 }  // namespace
 }  // namespace plimsoll::testing

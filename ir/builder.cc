@@ -155,12 +155,6 @@ Value* Builder::IntegerConstant(Type tensor, int64_t value) {
                                                     : std::nullopt);
 }
 
-Value* Builder::AllOnes(Type tensor) {
-  const std::optional<int64_t> size =
-      tensor.Is(TypeKind::kTensor) ? tensor.element_type().bytes_per_element() : std::nullopt;
-  return Splat(tensor, size ? std::optional(std::string(*size, '\xff')) : std::nullopt);
-}
-
 Value* Builder::I32(int32_t value) {
   return IntegerConstant(context_.TensorType({}, context_.IntegerType(32)), value);
 }

@@ -67,8 +67,6 @@ class Builder {
   // All elements the same. The type is a tensor of static shape which can hold the number.
   Value* Constant(Type tensor, double value);
   Value* IntegerConstant(Type tensor, int64_t value);
-  // All bits of all elements set. The elements are integers.
-  Value* AllOnes(Type tensor);
   // Scalars
   Value* I32(int32_t value);
   Value* I64(int64_t value);

@@ -17,6 +17,8 @@ constexpr double kElementsPerSecond = 1e9;
 constexpr double kBytesPerSecond = 5e9;
 // What each op of a loop's body takes even if it has next to nothing to do.
 constexpr double kSecondsPerOp = 1e-6;
+// Lists of the best that are merged chunk by chunk take this much longer than one list.
+constexpr double kMergedLists = 1.5;
 
 double ElementCount(const Value& value) {
   return static_cast<double>(value.type().element_count().value_or(0));
@@ -165,7 +167,10 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
     memory.Run();
     cost.block_bytes = std::max(cost.block_bytes, memory.most());
     largest = std::max(largest, memory.largest());
-    for (const Op* op : pass.ops) seconds += SecondsOf(*op);
+    for (const Op* op : pass.ops) {
+      const bool merges = cut.ops.find(op)->second.factor.combination == Combination::kTopK;
+      seconds += SecondsOf(*op) * (merges ? kMergedLists : 1);
+    }
     ops += pass.ops.size();
   }
   cost.block_bytes = std::max<int64_t>(cost.block_bytes, 1);

@@ -77,8 +77,8 @@ TEST(CutCostTest, LargeAccumulatorsWantLargeChunks) {
 }
 
 TEST(CutCostTest, ChunksThatDivideTheAxisAreBetter) {
-  EXPECT_EQ(Cost({.budget = 1'000'000'000, .best_bytes = 333 * 4000}).chunk, 250);
-  EXPECT_EQ(Cost({.budget = 1'000'000'000, .best_bytes = 333 * 3988}, 997).chunk, 333);
+  EXPECT_EQ(Cost({.budget = 1'000'000'000, .best_bytes = 1'332'000}).chunk, 250);
+  EXPECT_EQ(Cost({.budget = 1'000'000'000, .best_bytes = 1'328'004}, 997).chunk, 333);
 }
 
 TEST(CutCostTest, AtLeastTwoChunks) {

@@ -1,5 +1,7 @@
 #include "split/chunk_ops.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 

@@ -4,6 +4,23 @@
 #include "llvm/ADT/DenseSet.h"
 
 namespace plimsoll {
+namespace {
+
+// What takes so long that it is not done a second time, let alone in every turn of a loop.
+bool IsCostly(const Op& op) {
+  switch (op.opcode()) {
+    case Opcode::kCholesky:
+    case Opcode::kChloTopK:
+    case Opcode::kCustomCall:
+    case Opcode::kSort:
+    case Opcode::kTriangularSolve:
+      return true;
+    default:
+      return op.region_count() > 1;
+  }
+}
+
+}  // namespace
 
 std::optional<std::vector<const Op*>> ProducersOf(const Value& value,
                                                   llvm::function_ref<bool(const Value&)> is_big) {
@@ -12,7 +29,7 @@ std::optional<std::vector<const Op*>> ProducersOf(const Value& value,
   while (!worklist.empty()) {
     const Op* op = worklist.back();
     worklist.pop_back();
-    if (op == nullptr || op->region_count() > 1 || HasEffects(*op)) return std::nullopt;
+    if (op == nullptr || IsCostly(*op) || HasEffects(*op)) return std::nullopt;
     if (!found.insert(op).second) continue;
     for (const Value* operand : op->operands()) {
       const bool is_here = !operand->is_argument() && operand->block() == value.block();

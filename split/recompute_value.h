@@ -12,7 +12,7 @@
 namespace plimsoll {
 
 // The ops that make the value from values that are not big, in the block's order; nothing if one of
-// them cannot run twice.
+// them cannot run twice, or takes too long for that.
 std::optional<std::vector<const Op*>> ProducersOf(const Value& value,
                                                   llvm::function_ref<bool(const Value&)> is_big);
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import traceback
+from pathlib import Path
 from typing import Any
 
 # A process that has compiled this many programs is replaced: they are never freed.
@@ -47,8 +48,8 @@ class Coverage:
     def __str__(self) -> str:
         share = self.with_cut / max(1, self.cases)
         lines = [
-            f"{self.cases} cases, {self.with_cut} ({share:.0%}) cut; {self.without_peak} had nothing"
-            f" to cut; {self.with_reference} were compared with float64",
+            f"{self.cases} cases, {self.with_cut} ({share:.0%}) cut",
+            f"{self.without_peak} had nothing to cut, {self.with_reference} needed float64",
             "passes a case: " + ", ".join(f"{n}: {c}" for n, c in sorted(self.loops.items())),
         ]
         lines += [f"{count:8d}  {kind}" for kind, count in sorted(self.kinds.items())]
@@ -83,7 +84,9 @@ def work(first: int, count: int, is_shrunk: bool) -> None:
         print(json.dumps({"seed": seed, "outcome": run_seed(seed, is_shrunk)}), flush=True)
 
 
-def run_range(first: int, count: int, is_shrunk: bool) -> dict[int, dict[str, Any]]:
+def run_range(
+    first: int, count: int, is_shrunk: bool, environment: dict[str, str] | None = None
+) -> dict[int, dict[str, Any]]:
     """The outcomes of these seeds, from as many processes as it takes."""
     outcomes: dict[int, dict[str, Any]] = {}
     end = first + count
@@ -91,6 +94,8 @@ def run_range(first: int, count: int, is_shrunk: bool) -> dict[int, dict[str, An
         process = subprocess.run(
             [sys.executable, "-m", "splitting.campaign", "--worker", f"{first}:{end - first}"]
             + ["--shrink"] * is_shrunk,
+            cwd=Path(__file__).parents[1],
+            env=environment,
             capture_output=True,
             text=True,
         )

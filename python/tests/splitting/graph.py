@@ -1,9 +1,9 @@
-"""A random program as data: a list of nodes over values, so that it can be run, cut down and shown.
+"""A random program as data: nodes over values, so that it can be run, made smaller and shown.
 
-Each value has a `Spec`, which says what is known of it without running the program: how large it can
-get, and whether it is exact. A float is exact if it holds integers that are so small that sums and
-products of them are the same in whatever order they are made. Only exact values go where a rounding
-error would be magnified (comparisons, sorting, indices), and they must come out bit by bit.
+Each value has a `Spec`, which says what is known of it without running the program: how large it
+can get, and whether it is exact. A float is exact if it holds integers that are so small that sums
+and products of them are the same in whatever order they are made. Only exact values go where a
+rounding error would be magnified (comparisons, sorting, indices), and come out bit by bit.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def matrix_loop(g: Builder) -> None:
 
         return lax.fori_loop(0, turns, turn, scaled[:, 0])
 
-    g.add("matrix_loop", [x], run, False, 1.0)
+    g.add("matrix_loop[]", [x], run, False, 1.0)
 
 
 def branch(g: Builder) -> None:
@@ -160,7 +160,8 @@ def branch(g: Builder) -> None:
             return lax.cond((index & 1) == 0, *branches, jnp.tanh(u))
         return lax.switch(index, branches, jnp.tanh(u))
 
-    g.add("branch", operands, run, False, 1.0)
+    names = "; ".join(map(_names, children))
+    g.add(f"branch[{names}]", operands, run, False, 1.0)
 
 
 def _mapped(g: Builder, name: str, transform) -> None:

@@ -102,7 +102,7 @@ def exact_unary(g: Builder) -> None:
 
 
 def _cast(g: Builder, x: int, y: int):
-    """How a value is made to have another's type, as a function of both, and how large it can be."""
+    """How a value gets another's type, as a function of both, and how large it can be then."""
     a, b = g.specs[x], g.specs[y]
     if a.is_integer and not b.is_integer:
         raise Unfit
