@@ -8,6 +8,7 @@
 
 #include "analysis/peak.h"
 #include "ir/verify.h"
+#include "rewrite/fold_transposes.h"
 #include "rewrite/inline_calls.h"
 #include "rewrite/merge_equal_ops.h"
 #include "rewrite/remove_dead_ops.h"
@@ -33,6 +34,7 @@ void Normalize(Module& module) {
   InlineCalls(module);
   ResolveCases(module.op());
   SplitBarriers(module.op());
+  FoldTransposes(module.context(), module.op());
   MergeEqualOps(module.op());
   RemoveDeadOps(module.op());
 }
