@@ -11,6 +11,7 @@ import numpy as np
 from splitting.graph import EXACT_LIMITS, Builder, Graph, Spec, Unfit
 
 SIZES = (1, 2, 3, 5, 7, 8, 12, 16, 24, 31, 36, 37, 48, 60, 64, 97, 128, 200, 251, 400)
+SHARES = (0.002, 0.02, 0.05, 0.1, 0.3, 0.7, 0.95)
 MOST_TRIES = 60
 
 
@@ -34,11 +35,20 @@ def op_table():
         ops_elementwise,
         ops_indexing,
         ops_linalg,
+        ops_models,
         ops_moving,
         ops_reducing,
     )
 
-    families = (ops_elementwise, ops_moving, ops_reducing, ops_indexing, ops_linalg, ops_bodies)
+    families = (
+        ops_elementwise,
+        ops_moving,
+        ops_reducing,
+        ops_indexing,
+        ops_linalg,
+        ops_bodies,
+        ops_models,
+    )
     return [entry for family in families for entry in family.OPS]
 
 
@@ -68,9 +78,13 @@ def make(seed: int) -> Case:
     rng = np.random.default_rng(seed)
     most_elements = int(rng.choice([4_000, 30_000, 120_000], p=[0.5, 0.4, 0.1]))
     g = Builder(rng, most_elements, _dimensions(rng))
-    _inputs(g)
-    _large_value(g)
-    grow(g, g.integer(1, 7))
+    is_model = g.chance(0.2)
+    if is_model:
+        _model(g)
+    else:
+        _inputs(g)
+        _large_value(g)
+        grow(g, g.integer(1, 7))
     outputs = _reduced_outputs(g)
     graph = g.graph(outputs)
     has_special = g.chance(0.1)
@@ -79,7 +93,7 @@ def make(seed: int) -> Case:
         seed=seed,
         graph=graph,
         arguments=arguments,
-        share=float(rng.choice([0.002, 0.02, 0.05, 0.1, 0.3, 0.7, 0.95])),
+        share=float(rng.choice([0.05, 0.1, 0.2, 0.5] if is_model else SHARES)),
         most_chunk=int(rng.choice([0, 0, 64, 1000, 8192])),
         attempt=int(rng.choice([1, 1, 2])),
     )
@@ -105,6 +119,28 @@ def _inputs(g: Builder) -> None:
     # Indices, and a number that is not known before the program runs.
     g.input(Spec((g.dimension(),), "int32", True, 1000.0))
     g.input(Spec((), "int32", True, 1000.0))
+
+
+def _model(g: Builder) -> None:
+    """Many examples and few weights, so that what is cut are the examples."""
+    from splitting import ops_models
+
+    g.most_elements = 120_000
+    dtype = g.choice(["float32", "float32", "float32", "float64", "bfloat16"])
+    count, width = g.choice([96, 128, 200, 251, 307]), g.choice([1, 2, 3, 4, 8, 12])
+    g.input(Spec((count, width), dtype, True, 3.0))
+    g.input(Spec((count, width), dtype, False, 3.0))
+    g.input(Spec((g.choice([1, 3, 7, 20]), count, width), dtype, False, 3.0))
+    g.input(Spec((count,), "int32", True, 1000.0))
+    wanted = g.integer(1, 2)
+    for _ in range(MOST_TRIES):
+        op, _ = g.choice(ops_models.OPS)
+        try:
+            op(g)
+        except Unfit:
+            continue
+        if len(g.nodes) >= wanted:
+            return
 
 
 def _large_value(g: Builder) -> None:

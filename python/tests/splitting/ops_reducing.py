@@ -6,6 +6,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from splitting.graph import Builder, Spec, Unfit
@@ -371,12 +372,12 @@ def reduce_window(g: Builder) -> None:
         low = -jnp.inf
     table = {
         "window sum": lambda u: lax.reduce_window(
-            u, jnp.zeros((), u.dtype), lax.add, window, strides, padding
+            u, np.zeros((), u.dtype), lax.add, window, strides, padding
         ),
     }
     if a.exact:
         table["window max"] = lambda u: lax.reduce_window(
-            u, jnp.asarray(low, u.dtype), lax.max, window, strides, padding
+            u, np.asarray(low, u.dtype), lax.max, window, strides, padding
         )
         padding = [(0, 0)] * a.rank
     name = g.choice(table)
