@@ -15,7 +15,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll import allocator, record, refusal, roundtrip, shrink, tuning, xla_flags
+from plimsoll import (
+    allocator,
+    compile_options,
+    record,
+    refusal,
+    roundtrip,
+    shrink,
+    tuning,
+    xla_flags,
+)
 from plimsoll._native import VERSION
 from plimsoll.check import Verdict, check
 from plimsoll.errors import PlimsollError
@@ -196,7 +205,9 @@ def _compile(original: Callable) -> Callable:
             module,
             is_changed=program is not module,
             seconds=seconds,
-            compile_program=compile_program,
+            compile_pieces=lambda pieces: compile_options.compile_pieces(
+                lambda: compile_program(pieces), options, backend.platform
+            ),
             began=started,
         )
         _thread.judged = id(executable)
@@ -266,12 +277,12 @@ def _judge(
     *,
     is_changed: bool = False,
     seconds: float = 0.0,
-    compile_program: Callable[[Any], Any] | None = None,
+    compile_pieces: Callable[[Any], Any] | None = None,
     began: float = 0.0,
 ) -> Any:
     """Checks a compiled program against the limit, and keeps a record of it.
 
-    One that does not fit is cut into pieces, which `compile_program` compiles; without that, it
+    One that does not fit is cut into pieces, which `compile_pieces` compiles; without that, it
     comes from the cache. Returns the program that fits, None for one from the cache that does not,
     and raises a MemoryLimitError for one that cannot be made to fit. `seconds` is what Plimsoll
     took for it already, `began` when its compilation began.
@@ -280,7 +291,7 @@ def _judge(
     limit = limit_in_force()
     need, at_most, verdict = _verdict(executable, module, limit)
     fits = verdict is None or verdict.fits
-    from_cache = compile_program is None
+    from_cache = compile_pieces is None
     if not fits and from_cache:
         return None
     name = refusal.module_name(module)
@@ -289,7 +300,7 @@ def _judge(
     bounds = {} if from_cache else xla_flags.bounds()
     if not fits or _has_too_large(need, bounds):
         seconds += time.perf_counter() - started
-        outcome = _shrunk(executable, module, need, verdict, compile_program, bounds)
+        outcome = _shrunk(executable, module, need, verdict, compile_pieces, bounds)
         if outcome.is_changed:
             before, need_before = need, verdict.need
             executable, need, verdict = outcome.executable, outcome.need, outcome.verdict
@@ -343,7 +354,7 @@ def _shrunk(
     module: Any,
     need: Need,
     verdict: Verdict,
-    compile_program: Callable[[Any], Any],
+    compile_pieces: Callable[[Any], Any],
     bounds: dict[str, int],
 ) -> shrink.Outcome:
     unchanged = shrink.Outcome(executable, need, verdict, is_changed=False)
@@ -351,7 +362,7 @@ def _shrunk(
         lambda: shrink.shrink(
             module,
             unchanged,
-            compile_program,
+            compile_pieces,
             lambda executable: _verdict(executable, module, limit_in_force(), is_exact=True),
             bounds,
         ),

@@ -6,12 +6,12 @@ program that may be over the limit is compiled without trying out anything first
 there is no room to try out kernels stays without.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from plimsoll import roundtrip
 from plimsoll.check import allowance_of
+from plimsoll.compile_options import overriding
 from plimsoll.errors import PlimsollError
 from plimsoll.limits import Limit
 from plimsoll.log import logger
@@ -32,7 +32,7 @@ def compile_within(
     """
 
     def compile_untuned() -> Any:
-        with _without_tuning(options):
+        with overriding(options, *_WITHOUT_TUNING):
             return compile_program()
 
     untuned = compile_untuned() if may_be_over else None
@@ -63,13 +63,3 @@ def may_be_over(backend: Any, module: Any, limit: Limit) -> bool:
         # What the core cannot read may be anything.
         return True
     return bool(summary["unknown_sizes"]) or summary["total_bytes"] > allowance.bytes
-
-
-@contextlib.contextmanager
-def _without_tuning(options: Any) -> Iterator[None]:
-    before = list(options.env_option_overrides)
-    options.env_option_overrides = [*before, _WITHOUT_TUNING]
-    try:
-        yield
-    finally:
-        options.env_option_overrides = before
