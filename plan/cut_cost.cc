@@ -17,6 +17,9 @@ constexpr double kElementsPerSecond = 1e9;
 constexpr double kBytesPerSecond = 5e9;
 // What each op of a loop's body takes even if it has next to nothing to do.
 constexpr double kSecondsPerOp = 1e-6;
+// Chunks smaller than this, or this part of the budget, save nothing that counts.
+constexpr int64_t kSmallChunk = 128 << 10;
+constexpr int64_t kSmallShare = 16;
 // Lists of the best that are merged chunk by chunk take this much longer than one list.
 constexpr double kMergedLists = 1.5;
 
@@ -179,7 +182,9 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   const int64_t best = std::max(options.best_bytes, 4 * accumulators) / largest;
   // Other cuts will make room as well, so what lives beside is not all held against this one.
   const int64_t share = std::max(room, (options.budget - cost.whole_bytes) / 2);
-  const int64_t most = std::min(share / cost.block_bytes, options.most_bytes / largest);
+  const int64_t least = std::min(kSmallChunk, options.budget / kSmallShare) / cost.block_bytes;
+  const int64_t most =
+      std::min(std::max(share / cost.block_bytes, least), options.most_bytes / largest);
   // A cut is made because there is too much at once: at least two chunks of one size, or there
   // would be no loop.
   cost.chunk = std::clamp<int64_t>(std::min(best, most), 1, cut.blocks / 2);

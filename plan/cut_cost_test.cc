@@ -81,6 +81,13 @@ TEST(CutCostTest, ChunksThatDivideTheAxisAreBetter) {
   EXPECT_EQ(Cost({.budget = 1'000'000'000, .best_bytes = 1'328'004}, 997).chunk, 333);
 }
 
+// All of the budget lives beside the cut, and half of it would be left if that were cut as well.
+TEST(CutCostTest, WithoutRoomChunksAreSmallButNotSingleBlocks) {
+  EXPECT_EQ(Cost({.budget = 160'000}, 1000, 1, 160'000).chunk, 10);
+  EXPECT_EQ(Cost({.budget = 16'000}, 1000, 4, 16'000).chunk, 1);
+  EXPECT_EQ(Cost({.budget = 1'600'000}, 1000, 400, 1'600'000).chunk, 10);
+}
+
 TEST(CutCostTest, AtLeastTwoChunks) {
   EXPECT_EQ(Cost({.budget = 1'000'000'000}).chunk, 500);
   EXPECT_EQ(Cost({.budget = 1'000'000'000}, 5).chunk, 2);

@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[2]
 NOISE = 32_000_000
 # An error of rounding alone; what is under it is no loss of precision.
 LEAST_ERROR = 1e-6
-MOST_SECONDS = 600
+MOST_SECONDS = 300
 # Of timing, for each limit.
-SECONDS = 6
+SECONDS = 3
 # Of the search for the smallest limit.
 STEPS = 3
 
