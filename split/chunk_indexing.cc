@@ -61,6 +61,16 @@ class Indices {
     value_ = builder_.Binary(opcode, value_, by);
   }
 
+  // Brings one number of every index, none of which is under -1, between 0 and `most`.
+  void ClampNumber(int number, int64_t most) {
+    Numbers least(indexing_.index_map.size(), -1);
+    Numbers greatest(indexing_.index_map.size(), GreatestOf(element_));
+    least[number] = 0;
+    greatest[number] = most;
+    value_ = builder_.Maximum(value_, Rows(least));
+    value_ = builder_.Minimum(value_, Rows(greatest));
+  }
+
   // One number of every index, without the dimension that holds them.
   Value* NumbersAt(int number) const {
     const auto vector_dim = static_cast<size_t>(indexing_.index_vector_dim);
@@ -133,6 +143,13 @@ StatusOr<Builder::Values> EmitShareOfWindows(const ChunkOp& op, const Indexing& 
                   {"indices_are_sorted", context.Bool(false)}});
 }
 
+Value* IsInside(Builder& builder, Value* place, int64_t length) {
+  if (!builder.status().ok()) return nullptr;
+  return builder.And(
+      builder.Compare(Comparison::kGreaterEqual, place, builder.IntegerConstant(place->type(), 0)),
+      builder.Compare(Comparison::kLess, place, builder.IntegerConstant(place->type(), length)));
+}
+
 // What the indices find in the chunk, and zeros where they point elsewhere.
 StatusOr<Builder::Values> EmitMaskedGather(const ChunkOp& op, const Indexing& indexing) {
   Builder& builder = op.builder;
@@ -149,9 +166,7 @@ StatusOr<Builder::Values> EmitMaskedGather(const ChunkOp& op, const Indexing& in
   Value* place = indices.NumbersAt(number);
   if (!builder.status().ok()) return builder.status();
   const int64_t length = op.operands[0]->type().shape()[dimension];
-  Value* is_inside = builder.And(
-      builder.Compare(Comparison::kGreaterEqual, place, builder.IntegerConstant(place->type(), 0)),
-      builder.Compare(Comparison::kLess, place, builder.IntegerConstant(place->type(), length)));
+  Value* is_inside = IsInside(builder, place, length);
   const Type type = gathered[0]->type();
   Numbers batch;
   for (const int d : indexing.BatchDimensions(op.operands[1]->type().rank())) {
@@ -161,6 +176,42 @@ StatusOr<Builder::Values> EmitMaskedGather(const ChunkOp& op, const Indexing& in
   Value* part = builder.Select(mask, gathered[0], builder.IntegerConstant(type, 0));
   if (!builder.status().ok()) return builder.status();
   return Builder::Values{part};
+}
+
+bool HasOneIndex(const ChunkOp& op, const Indexing& indexing) {
+  const Type indices = op.operands[op.op.result_count()]->type();
+  const auto vector_dim = static_cast<size_t>(indexing.index_vector_dim);
+  for (size_t d = 0; d < indices.rank(); ++d) {
+    if (d != vector_dim && indices.shape()[d] != 1) return false;
+  }
+  return true;
+}
+
+// A scatter at one place, which the chunk may not have. XLA makes slices of it, and then takes a
+// slice of a slice for one that begins at the sum of both starts, which is wrong for starts out of
+// bounds (openxla/xla issue 49121): so it always gets one inside.
+StatusOr<Builder::Values> EmitOneUpdate(const ChunkOp& op, const Indexing& indexing,
+                                        Indices& indices) {
+  Builder& builder = op.builder;
+  const size_t count = op.op.result_count();
+  const int dimension = op.factor.operands[0];
+  const int number = indexing.NumberFor(dimension);
+  const int64_t length = op.operands[0]->type().shape()[dimension];
+  Value* is_inside = IsInside(builder, indices.NumbersAt(number), length);
+  indices.ClampNumber(number, length - 1);
+  is_inside = builder.Reshape(is_inside, {});
+  if (!builder.status().ok()) return builder.status();
+  Builder::Values operands(op.operands);
+  operands[count] = indices.value();
+  ASSIGN_OR_RETURN(const Builder::Values updated,
+                   op.Copy(operands, {{"indices_are_sorted", builder.context().Bool(false)}}));
+  Builder::Values results;
+  for (size_t i = 0; i < count; ++i) {
+    Value* mask = builder.BroadcastInDim(is_inside, updated[i]->type().shape(), {});
+    results.push_back(builder.Select(mask, updated[i], op.operands[i]));
+  }
+  if (!builder.status().ok()) return builder.status();
+  return results;
 }
 
 }  // namespace
@@ -195,9 +246,12 @@ StatusOr<Builder::Values> EmitScatterChunk(const ChunkOp& op) {
   indices.Shift(Opcode::kSubtract, indexing.NumberFor(dimension),
                 StartAlong(builder, operand, dimension, op.chunk));
   if (!builder.status().ok()) return builder.status();
-  Builder::Values operands(op.operands);
-  operands[count] = indices.value();
-  return op.Copy(operands, {{"indices_are_sorted", builder.context().Bool(false)}});
+  if (!HasOneIndex(op, indexing)) {
+    Builder::Values operands(op.operands);
+    operands[count] = indices.value();
+    return op.Copy(operands, {{"indices_are_sorted", builder.context().Bool(false)}});
+  }
+  return EmitOneUpdate(op, indexing, indices);
 }
 
 }  // namespace plimsoll

@@ -216,5 +216,53 @@ TEST(ScatterChunkTest, IndicesOutsideOfTheChunkStayOutside) {
 )");
 }
 
+// XLA would get a single index that is out of bounds wrong.
+TEST(ScatterChunkTest, OneIndexIsKeptInsideAndTheResultMasked) {
+  EXPECT_EQ(
+      ChunkOf(
+          {"7x6xf32", "2xi32", "f32"},
+          R"(%r = "stablehlo.scatter"(%0, %1, %2) <{scatter_dimension_numbers = #stablehlo.scatter<
+    inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 0>}> ({
+^bb1(%a0: tensor<f32>, %a1: tensor<f32>):
+  %s0 = "stablehlo.add"(%a0, %a1) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  "stablehlo.return"(%s0) : (tensor<f32>) -> ()
+}) : (tensor<7x6xf32>, tensor<2xi32>, tensor<f32>) -> tensor<7x6xf32>)",
+          1, 2),
+      R"(^bb0(%arg0: tensor<7x6xf32>, %arg1: tensor<2xi32>, %arg2: tensor<f32>, %arg3: tensor<i32>, %arg4: tensor<7x2xf32>):
+  %0 = "stablehlo.constant"() <{value = dense<-1> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %1 = "stablehlo.maximum"(%arg1, %0) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %2 = "stablehlo.constant"() <{value = dense<[7, 6]> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %3 = "stablehlo.broadcast_in_dim"(%2) <{broadcast_dimensions = array<i64: 0>}> : (tensor<2xi32>) -> tensor<2xi32>
+  %4 = "stablehlo.minimum"(%1, %3) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %5 = "stablehlo.broadcast_in_dim"(%arg3) <{broadcast_dimensions = array<i64>}> : (tensor<i32>) -> tensor<2xi32>
+  %6 = "stablehlo.constant"() <{value = dense<[0, 1]> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %7 = "stablehlo.multiply"(%5, %6) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %8 = "stablehlo.broadcast_in_dim"(%7) <{broadcast_dimensions = array<i64: 0>}> : (tensor<2xi32>) -> tensor<2xi32>
+  %9 = "stablehlo.subtract"(%4, %8) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %10 = "stablehlo.slice"(%9) <{limit_indices = array<i64: 2>, start_indices = array<i64: 1>, strides = array<i64: 1>}> : (tensor<2xi32>) -> tensor<1xi32>
+  %11 = "stablehlo.reshape"(%10) : (tensor<1xi32>) -> tensor<i32>
+  %12 = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %13 = "stablehlo.compare"(%11, %12) <{compare_type = #stablehlo<comparison_type SIGNED>, comparison_direction = #stablehlo<comparison_direction GE>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %14 = "stablehlo.constant"() <{value = dense<2> : tensor<i32>}> : () -> tensor<i32>
+  %15 = "stablehlo.compare"(%11, %14) <{compare_type = #stablehlo<comparison_type SIGNED>, comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %16 = "stablehlo.and"(%13, %15) : (tensor<i1>, tensor<i1>) -> tensor<i1>
+  %17 = "stablehlo.constant"() <{value = dense<[-1, 0]> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %18 = "stablehlo.broadcast_in_dim"(%17) <{broadcast_dimensions = array<i64: 0>}> : (tensor<2xi32>) -> tensor<2xi32>
+  %19 = "stablehlo.maximum"(%9, %18) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %20 = "stablehlo.constant"() <{value = dense<[2147483647, 1]> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %21 = "stablehlo.broadcast_in_dim"(%20) <{broadcast_dimensions = array<i64: 0>}> : (tensor<2xi32>) -> tensor<2xi32>
+  %22 = "stablehlo.minimum"(%19, %21) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  %23 = "stablehlo.reshape"(%16) : (tensor<i1>) -> tensor<i1>
+  %24 = "stablehlo.scatter"(%arg4, %22, %arg2) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1]>}> ({
+  ^bb0(%arg5: tensor<f32>, %arg6: tensor<f32>):
+    %25 = "stablehlo.add"(%arg5, %arg6) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%25) : (tensor<f32>) -> ()
+  }) : (tensor<7x2xf32>, tensor<2xi32>, tensor<f32>) -> tensor<7x2xf32>
+  %26 = "stablehlo.broadcast_in_dim"(%23) <{broadcast_dimensions = array<i64>}> : (tensor<i1>) -> tensor<7x2xi1>
+  %27 = "stablehlo.select"(%26, %24, %arg4) : (tensor<7x2xi1>, tensor<7x2xf32>, tensor<7x2xf32>) -> tensor<7x2xf32>
+  "func.return"(%27) : (tensor<7x2xf32>) -> ()
+)");
+}
+
 }  // namespace
 }  // namespace plimsoll::testing
