@@ -14,6 +14,7 @@
 #include "rewrite/remove_dead_ops.h"
 #include "rewrite/resolve_cases.h"
 #include "rewrite/split_barriers.h"
+#include "split/clamp_slices.h"
 
 namespace plimsoll {
 namespace {
@@ -123,6 +124,9 @@ StatusOr<PlannedModule> Planner::Next() {
       .most_bytes = std::min(options_.most_chunk_bytes, options_.most_value_bytes),
       .most_whole_bytes = options_.most_value_bytes};
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module->context(), body, chunk_options));
+  if (planned.plan.has_changes()) {
+    RETURN_IF_ERROR(ClampSlices(module->context(), module->op()));
+  }
   RemoveDeadOps(module->op());
   RETURN_IF_ERROR(Verify(*module));
   const Peak peak = PeakOf(body);

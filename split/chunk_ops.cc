@@ -40,15 +40,6 @@ Value* SliceAlong(Builder& builder, Value* whole, int dimension, Value* start, i
   return builder.DynamicSlice(whole, StartsAt(builder, whole->type(), dimension, start), sizes);
 }
 
-Value* ClampTo(Builder& builder, Value* index, int64_t least, int64_t most) {
-  const Type type = index->type();
-  most = std::min(most, GreatestOf(type.element_type()));
-  if (!IsUnsigned(type.element_type())) {
-    index = builder.Maximum(index, builder.IntegerConstant(type, least));
-  }
-  return builder.Minimum(index, builder.IntegerConstant(type, most));
-}
-
 // The elements `start` to `start + size` of a dimension; where it has none, `fill` stands.
 Value* Window(Builder& builder, Value* whole, int dimension, Value* start, int64_t size,
               Value* fill) {
@@ -295,6 +286,15 @@ int64_t GreatestOf(Type integer) {
   constexpr int64_t kGreatest = std::numeric_limits<int64_t>::max();
   const unsigned bits = integer.integer_width() - (IsUnsigned(integer) ? 0 : 1);
   return bits >= 63 ? kGreatest : (int64_t{1} << bits) - 1;
+}
+
+Value* ClampTo(Builder& builder, Value* index, int64_t least, int64_t most) {
+  const Type type = index->type();
+  most = std::min(most, GreatestOf(type.element_type()));
+  if (!IsUnsigned(type.element_type())) {
+    index = builder.Maximum(index, builder.IntegerConstant(type, least));
+  }
+  return builder.Minimum(index, builder.IntegerConstant(type, most));
 }
 
 Opcode OpcodeOf(Combination combination) {

@@ -37,6 +37,8 @@ Attribute WithNumber(Context& context, Attribute numbers, size_t index, int64_t 
 bool IsUnsigned(Type integer);
 // The greatest number of a type; of those of 64 bits the greatest signed one.
 int64_t GreatestOf(Type integer);
+// Scalar or tensor; unsigned numbers have no least.
+Value* ClampTo(Builder& builder, Value* index, int64_t least, int64_t most);
 
 // The op that combines two parts, for combinations by one op.
 Opcode OpcodeOf(Combination combination);

@@ -15,8 +15,8 @@ COUNT = 500 if NEWEST else 100
 CASES_A_TEST = 50
 # Programs of which nothing is worth cutting are made too, but not often.
 LEAST_SHARE_CUT = 0.6
-# Programs that were wrong once: a single index out of a chunk, which an older XLA gets wrong.
-MENDED = (20261562, 20263170)
+# Programs that were wrong once: slices that begin out of bounds, which XLA takes for others.
+MENDED = (20261562, 20263170, 20266937)
 
 # What LLVM does to single kernels is not what is tested, and takes half of the time.
 ENVIRONMENT = os.environ | {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1", "JAX_PLATFORMS": "cpu"}

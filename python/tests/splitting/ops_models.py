@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from splitting.graph import Builder, Spec, Unfit
+from splitting.graph import EXACT_LIMITS, Builder, Spec, Unfit
 from splitting.ops_elementwise import real_float
 from splitting.ops_indexing import is_index
 from splitting.ops_reducing import resized, without_nan
@@ -141,10 +143,11 @@ def neighbours(g: Builder) -> None:
     x = g.pick(lambda s: _rows(s) and s.exact and s.bound <= 64)
     a = g.specs[x]
     n, width = a.shape
-    if n * n > g.most_elements:
+    bound = max(4 * width * a.bound**2, float(n))
+    # Places are exact only if all distances are.
+    if n * n > g.most_elements or bound > EXACT_LIMITS.get(a.dtype, math.inf):
         raise Unfit
     k = g.integer(1, min(n, 12))
-    bound = max(4 * width * a.bound**2, float(n))
 
     def run(u):
         u = jnp.where(jnp.isfinite(u), u, jnp.zeros_like(u))
@@ -160,6 +163,9 @@ def clusters(g: Builder) -> None:
     x = g.pick(lambda s: _rows(s) and s.exact and s.bound <= 64)
     a = g.specs[x]
     n, width = a.shape
+    bound = max(4 * width * a.bound**2, n * a.bound)
+    if bound > EXACT_LIMITS.get(a.dtype, math.inf):
+        raise Unfit
     count = g.integer(1, min(n, 20))
 
     def run(u):
@@ -169,7 +175,7 @@ def clusters(g: Builder) -> None:
         sums = jax.ops.segment_sum(u, nearest, count)
         return sums, nearest.astype("int32"), jnp.min(distances, 1)
 
-    g.add(f"clusters({count})", [x], run, True, max(4 * width * a.bound**2, n * a.bound))
+    g.add(f"clusters({count})", [x], run, True, bound)
 
 
 def embedding(g: Builder) -> None:
