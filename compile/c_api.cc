@@ -132,8 +132,8 @@ PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** 
   return nullptr;
 }
 
-void plimsoll_planner_tell(PlimsollPlanner* planner, int64_t needed) {
-  planner->planner.Tell(needed);
+void plimsoll_planner_tell(PlimsollPlanner* planner, int64_t needed, int64_t scratch) {
+  planner->planner.Tell(needed, scratch);
 }
 
 PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t size, size_t thread_count,

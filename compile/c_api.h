@@ -95,8 +95,8 @@ PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
 // line} and, where it was refused or holds memory, "reason". Both are null if there is no program.
 PLIMSOLL_API PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** module,
                                                   PlimsollString** plan);
-// What the temporaries of the last program need, from XLA.
-PLIMSOLL_API void plimsoll_planner_tell(PlimsollPlanner* planner, int64_t needed);
+// What the temporaries of the last program need, from XLA, scratch of libraries included.
+PLIMSOLL_API void plimsoll_planner_tell(PlimsollPlanner* planner, int64_t needed, int64_t scratch);
 
 // Walking. Ops, values and blocks belong to their module.
 PLIMSOLL_API const PlimsollOp* plimsoll_module_op(const PlimsollModule* module);

@@ -135,6 +135,19 @@ class PassMemory {
   int64_t largest_ = 0;
 };
 
+// The largest operand of a product that every chunk needs the whole of.
+int64_t LargestWholeOperand(const Cut& cut, const CutPass& pass) {
+  int64_t bytes = 0;
+  for (const Op* op : pass.ops) {
+    if (!op->Is(Opcode::kDotGeneral)) continue;
+    const Factor& factor = cut.ops.find(op)->second.factor;
+    for (size_t i = 0; i < op->operand_count(); ++i) {
+      if (factor.operands[i] == kWhole) bytes = std::max(bytes, BytesOf(*op->operand(i)));
+    }
+  }
+  return bytes;
+}
+
 // A chunk that divides the axis needs no loop's rest; a somewhat smaller one is worth it.
 int64_t RoundToDivisor(int64_t chunk, int64_t blocks) {
   for (int64_t c = chunk; c > chunk / 2 && c > 0; --c) {
@@ -150,6 +163,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   CutCost cost;
   for (const Value* value : cut.given_up) cost.whole_bytes += BytesOf(*value);
   int64_t accumulators = 0;
+  int64_t copied = 0;
   int64_t largest = 1;
   double seconds = 0;
   size_t ops = 0;
@@ -166,6 +180,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
     accumulators = std::max(accumulators, accumulated);
     cost.whole_bytes += accumulated;
     for (const Value* value : pass.written) cost.whole_bytes += BytesOf(*value);
+    if (options.copies_operands) copied = std::max(copied, LargestWholeOperand(cut, pass));
     PassMemory memory(cut, pass, materialized);
     memory.Run();
     cost.block_bytes = std::max(cost.block_bytes, memory.most());
@@ -176,6 +191,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
     }
     ops += pass.ops.size();
   }
+  cost.whole_bytes += copied;
   cost.block_bytes = std::max<int64_t>(cost.block_bytes, 1);
   const int64_t room = options.budget - remaining - cost.whole_bytes;
   cost.excess = std::max<int64_t>(0, cost.block_bytes - room);

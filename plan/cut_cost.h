@@ -20,6 +20,8 @@ struct ChunkOptions {
   int64_t most_bytes = INT64_MAX;
   // Nor any value that is made whole, even if all fits the budget.
   int64_t most_whole_bytes = INT64_MAX;
+  // Whether a library that computes products copies an operand that stays whole.
+  bool copies_operands = false;
 };
 
 struct CutCost {

@@ -171,8 +171,9 @@ class BlockPlanner {
     int64_t bytes = 0;
     for (const LiveValue& live : peak.alive) {
       const bool is_here = live.value->block() == &block_;
-      const bool is_cut =
-          is_here ? cut.dimensions.contains(live.value) : cut.ops.contains(HolderOf(*live.value));
+      const Op* maker = is_here ? live.value->defining_op() : HolderOf(*live.value);
+      // The accumulators are among what the cut costs.
+      const bool is_cut = cut.dimensions.contains(live.value) || cut.ops.contains(maker);
       const bool is_counted = llvm::is_contained(cut.given_up, live.value);
       if (!is_cut && !is_counted) bytes += live.bytes;
     }

@@ -92,7 +92,10 @@ StatusOr<PlannedModule> Planner::Next() {
   PlannedModule planned;
   if (attempts_ == kMostAttempts) return planned;
   ++attempts_;
-  if (needed_ > 0) {
+  if (!copies_operands_ && scratch_ > 0 && needed_ - scratch_ <= options_.budget) {
+    // It would fit but for the scratch, which other cuts need less of.
+    copies_operands_ = true;
+  } else if (needed_ > 0) {
     const double scale =
         kCaution * static_cast<double>(options_.budget) / static_cast<double>(needed_);
     options_.budget =
@@ -103,6 +106,7 @@ StatusOr<PlannedModule> Planner::Next() {
   if (attempts_ == kMostAttempts) {
     options_.budget = kLeastBudget;
     options_.best_chunk_bytes = kLeastChunk;
+    copies_operands_ = true;
   }
   options_.budget = std::max<int64_t>(options_.budget, 1);
 
@@ -122,7 +126,8 @@ StatusOr<PlannedModule> Planner::Next() {
       .budget = options_.budget,
       .best_bytes = options_.best_chunk_bytes,
       .most_bytes = std::min(options_.most_chunk_bytes, options_.most_value_bytes),
-      .most_whole_bytes = options_.most_value_bytes};
+      .most_whole_bytes = options_.most_value_bytes,
+      .copies_operands = copies_operands_};
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module->context(), body, chunk_options));
   if (planned.plan.has_changes()) {
     RETURN_IF_ERROR(ClampSlices(module->context(), module->op()));

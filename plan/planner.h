@@ -52,14 +52,20 @@ class Planner {
 
   // Nothing (a null module) if there is no other program to try.
   StatusOr<PlannedModule> Next();
-  // What the temporaries of the last program really need.
-  void Tell(int64_t needed) { needed_ = needed; }
+  // What the temporaries of the last program really need, and how much of that is scratch of
+  // libraries.
+  void Tell(int64_t needed, int64_t scratch) {
+    needed_ = needed;
+    scratch_ = scratch;
+  }
 
  private:
   const Module& program_;
   PlannerOptions options_;
   int attempts_ = 0;
   int64_t needed_ = 0;
+  int64_t scratch_ = 0;
+  bool copies_operands_ = false;
 };
 
 }  // namespace plimsoll

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "stablehlo/text_reader.h"
@@ -88,10 +89,36 @@ TEST(PlannerTest, TheLastProgramIsTheSameUnderEveryLimit) {
       ASSERT_TRUE(planned.ok());
       if (planned->module == nullptr) break;
       texts[i] = WriteText(*planned->module);
-      planner.Tell(3'000'000);
+      planner.Tell(3'000'000, 0);
     }
   }
   EXPECT_EQ(texts[0], texts[1]);
+}
+
+// The product of few rows with all points, whose greatest is wanted: the points are copied for each
+// chunk of rows.
+TEST(PlannerTest, WhereScratchIsTooMuchTheLargeOperandIsCut) {
+  const std::unique_ptr<Module> module =
+      plimsoll::testing::Program({"3000x32xf32", "100000x32xf32"}, R"(
+  %i = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %p = "stablehlo.dot_general"(%0, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<3000x32xf32>, tensor<100000x32xf32>) -> tensor<3000x100000xf32>
+  %m = "stablehlo.reduce"(%p, %i) <{dimensions = array<i64: 1>}> ({
+  ^bb1(%a: tensor<f32>, %b: tensor<f32>):
+    %s = "stablehlo.maximum"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%s) : (tensor<f32>) -> ()
+  }) : (tensor<3000x100000xf32>, tensor<f32>) -> tensor<3000xf32>)",
+                                 {{"%m", "3000xf32"}});
+  ASSERT_NE(module, nullptr);
+  Planner planner(*module, {.budget = 12'000'000});
+  StatusOr<PlannedModule> planned = planner.Next();
+  ASSERT_TRUE(planned.ok());
+  ASSERT_THAT(planned->plan.made, SizeIs(1));
+  EXPECT_EQ(planned->plan.made[0].dimension, 0);
+  planner.Tell(17'600'000, 13'200'000);
+  planned = planner.Next();
+  ASSERT_TRUE(planned.ok());
+  ASSERT_THAT(planned->plan.made, SizeIs(1));
+  EXPECT_EQ(planned->plan.made[0].dimension, 1);
 }
 
 TEST(PlannerTest, ProgramsForSeveralDevicesAreLeftAlone) {

@@ -40,6 +40,6 @@ class Planner:
             ir.Module.from_pointer(module.value, self._module), json.loads(take_string(plan.value))
         )
 
-    def tell(self, needed: int) -> None:
-        """What the temporaries of the last program need."""
-        lib.plimsoll_planner_tell(self._pointer, needed)
+    def tell(self, needed: int, scratch: int = 0) -> None:
+        """What the temporaries of the last program need, scratch of libraries included."""
+        lib.plimsoll_planner_tell(self._pointer, needed, scratch)

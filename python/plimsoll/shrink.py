@@ -107,7 +107,7 @@ def shrink(
         last = Outcome(executable, new_need, new_verdict, True, plan, compilations, seconds)
         if new_verdict.fits:
             return last
-        planner.tell(max(1, new_need.total - fixed))
+        planner.tell(max(1, new_need.total - fixed), new_need.scratch)
     seconds += time.perf_counter() - started
     if last.verdict.need >= unchanged.verdict.need or unchanged.verdict.fits:
         last = replace(unchanged, plan=plan)
