@@ -18,7 +18,6 @@ bool IsYnnFusion(const HloInstruction& instruction) {
 // One instruction runs at a time. But a freed block of up to this size is kept by the C library,
 // for the next use by the same thread.
 constexpr int64_t kLargestKept = 32 << 20;
-constexpr int64_t kBlasBytes = 16 << 20;
 // The code of one kernel and what belongs to it, as measured over many.
 constexpr int64_t kKernelBytes = 50 << 10;
 
@@ -54,7 +53,7 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
   const PairSort pair_sort = jaxlib_minor < kFirstOfSecond ? PairSort::kPadded : PairSort::kPacked;
   const llvm::DenseSet<const HloComputation*> fused = hlo.Fused();
   HiddenMemory hidden;
-  bool uses_blas = false;
+  int64_t blas_bytes = 0;
   int64_t kept = 0;
   for (const HloComputation& computation : hlo.computations) {
     for (const HloInstruction& instruction : computation.instructions) {
@@ -70,7 +69,7 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
               ? YnnScratch(hlo, instruction, thread_count, jaxlib_minor)
               : LibraryScratch(hlo, computation, instruction, thread_count, pair_sort);
       if (instruction.opcode == "fusion") hidden.code_bytes += kKernelBytes;
-      uses_blas |= UsesBlas(instruction);
+      blas_bytes = std::max(blas_bytes, BlasScratch(computation, instruction));
       if (bytes <= kLargestKept) kept += bytes;
       if (bytes <= hidden.scratch_bytes) continue;
       hidden.scratch_bytes = bytes;
@@ -83,7 +82,7 @@ HiddenMemory EstimateHiddenMemory(std::string_view hlo_text, int64_t thread_coun
   if (jaxlib_minor < kFirstOfSecond) {
     hidden.constant_bytes = AddSizes(hidden.constant_bytes, hidden.constant_bytes);
   }
-  if (uses_blas) hidden.scratch_bytes += kBlasBytes;
+  hidden.scratch_bytes += blas_bytes;
   return hidden;
 }
 

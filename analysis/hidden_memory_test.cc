@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ir/status.h"
 
 namespace plimsoll {
 namespace {
@@ -170,6 +172,27 @@ TEST(HiddenMemoryTest, LapackHasItsWorkspace) {
 )";
   EXPECT_GT(Scratch(text), 12 * kMegabyte);
   EXPECT_LT(Scratch(text), 40 * kMegabyte);
+}
+
+TEST(HiddenMemoryTest, BlasPacksWhatThereIs) {
+  const auto cholesky = [](std::string_view size) {
+    return StrCat("ENTRY %main () -> f32[] {\n  %x = f32[", size, ",", size,
+                  "]{0,1} parameter(0)\n  ROOT %c = (f32[", size, ",", size,
+                  "]{0,1}, s32[]) custom-call(%x), custom_call_target=\"lapack_spotrf_ffi\"\n}\n");
+  };
+  EXPECT_LT(Scratch(cholesky("100")), 2 * kMegabyte);
+  EXPECT_GT(Scratch(cholesky("1000")), 4 * kMegabyte);
+  EXPECT_GT(Scratch(cholesky("3000")), 16 * kMegabyte);
+  EXPECT_LT(Scratch(cholesky("3000")), 20 * kMegabyte);
+}
+
+TEST(HiddenMemoryTest, AQrOfFewColumnsHasLittleWorkspace) {
+  const std::string text = R"(ENTRY %main () -> f32[10000,6] {
+  %x = f32[10000,6]{0,1} parameter(0)
+  ROOT %q = (f32[10000,6]{0,1}, f32[6]{0}) custom-call(%x), custom_call_target="lapack_sgeqrf_ffi"
+}
+)";
+  EXPECT_LT(Scratch(text), 2 * kMegabyte);
 }
 
 TEST(HiddenMemoryTest, NoTextIsAnError) {

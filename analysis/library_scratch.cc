@@ -96,6 +96,9 @@ int64_t LapackScratch(const HloComputation& computation, const HloInstruction& c
   const int64_t blocks = longer * kBlockColumns * bytes;
   const int64_t column = shorter * bytes;
   const int64_t square = MultiplySizes(column, shorter);
+  if (name.contains("geqrf") || name.contains("orgqr") || name.contains("ungqr")) {
+    return columns * kBlockColumns * bytes;
+  }
   if (name.contains("gesdd")) return blocks + 5 * square + 7 * column;
   if (name.contains("gesvd")) return blocks + 3 * square + 7 * column;
   if (name.contains("syevd") || name.contains("heevd")) {
@@ -172,9 +175,16 @@ int64_t ConvolutionScratch(const HloComputation& computation, const HloInstructi
 
 }  // namespace
 
-bool UsesBlas(const HloInstruction& instruction) {
-  return instruction.opcode == "custom-call" &&
-         CustomCallTarget(instruction).starts_with(kLapackPrefix);
+int64_t BlasScratch(const HloComputation& computation, const HloInstruction& instruction) {
+  constexpr int64_t kAlways = 1 << 20;
+  constexpr int64_t kMost = 16 << 20;
+  if (instruction.opcode != "custom-call") return 0;
+  if (!CustomCallTarget(instruction).starts_with(kLapackPrefix)) return 0;
+  int64_t largest = 0;
+  for (const auto operand : instruction.operands) {
+    largest = std::max(largest, computation.instructions[operand].shape.bytes);
+  }
+  return std::min(kMost, AddSizes(kAlways, MultiplySizes(2, largest)));
 }
 
 int64_t LibraryScratch(const HloText& hlo, const HloComputation& computation,

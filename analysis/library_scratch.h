@@ -23,8 +23,9 @@ enum class PairSort {
 int64_t LibraryScratch(const HloText& hlo, const HloComputation& computation,
                        const HloInstruction& instruction, int64_t thread_count, PairSort pair_sort);
 
-// Whether the instruction is one of LAPACK, below which BLAS has buffers that it keeps.
-bool UsesBlas(const HloInstruction& instruction);
+// What BLAS touches, at most, of the buffers that it keeps below a routine of LAPACK: it packs
+// pieces of the matrices.
+int64_t BlasScratch(const HloComputation& computation, const HloInstruction& instruction);
 
 }  // namespace plimsoll
 
