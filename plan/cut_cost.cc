@@ -135,14 +135,19 @@ class PassMemory {
   int64_t largest_ = 0;
 };
 
-// The largest operand of a product that every chunk needs the whole of.
+// The largest operand of a product that every chunk needs the whole of. Only what comes from outside
+// counts: other operands can be cut themselves.
 int64_t LargestWholeOperand(const Cut& cut, const CutPass& pass) {
   int64_t bytes = 0;
   for (const Op* op : pass.ops) {
     if (!op->Is(Opcode::kDotGeneral)) continue;
     const Factor& factor = cut.ops.find(op)->second.factor;
     for (size_t i = 0; i < op->operand_count(); ++i) {
-      if (factor.operands[i] == kWhole) bytes = std::max(bytes, BytesOf(*op->operand(i)));
+      const Value& operand = *op->operand(i);
+      const bool is_from_outside = operand.is_argument() || operand.block() != op->block();
+      if (factor.operands[i] == kWhole && is_from_outside) {
+        bytes = std::max(bytes, BytesOf(operand));
+      }
     }
   }
   return bytes;

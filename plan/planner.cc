@@ -22,10 +22,12 @@ namespace {
 // With the whole program's own compilation these are four in all. The last is the smallest program
 // that is known, whatever the budget, so that what fits a limit fits every larger one.
 constexpr int kMostAttempts = 3;
-// The smallest program: values below this are left alone. It depends on nothing that was learned
-// from the attempts before, so that the limit which it needs is one that it fits.
-constexpr int64_t kLeastBudget = 1 << 20;
-constexpr int64_t kLeastChunk = 1 << 18;
+// Budgets for the smallest program, of which the one counts that leaves the least: with a small one
+// more values are in the way of each other. It depends on nothing that was learned from the
+// attempts before, so that the limit which it needs is one that it fits.
+constexpr int64_t kLeastBudgets[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20};
+// Its chunks, as a part of the budget.
+constexpr int64_t kLeastChunkShare = 4;
 // How many values are told that hold the memory.
 constexpr size_t kMostHeld = 5;
 // How far below the budget the next attempt aims, after one that was over it.
@@ -103,13 +105,24 @@ StatusOr<PlannedModule> Planner::Next() {
     options_.best_chunk_bytes = static_cast<int64_t>(
         static_cast<double>(options_.best_chunk_bytes) * std::min(scale, kCaution));
   }
-  if (attempts_ == kMostAttempts) {
-    options_.budget = kLeastBudget;
-    options_.best_chunk_bytes = kLeastChunk;
-    copies_operands_ = true;
-  }
   options_.budget = std::max<int64_t>(options_.budget, 1);
+  if (attempts_ < kMostAttempts) return Plan(options_);
 
+  copies_operands_ = true;
+  for (const int64_t budget : kLeastBudgets) {
+    PlannerOptions options = options_;
+    options.budget = budget;
+    options.best_chunk_bytes = budget / kLeastChunkShare;
+    ASSIGN_OR_RETURN(PlannedModule other, Plan(options));
+    if (planned.module == nullptr || other.peak_after < planned.peak_after) {
+      planned = std::move(other);
+    }
+  }
+  return planned;
+}
+
+StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options) {
+  PlannedModule planned;
   std::unique_ptr<Module> module = program_.Clone();
   if (DeviceCount(*module) > 1) {
     planned.reason = "programs for several devices are not cut yet";
@@ -123,10 +136,10 @@ StatusOr<PlannedModule> Planner::Next() {
   Block& body = *main->entry_block();
   planned.peak_before = PeakOf(body).bytes;
   const ChunkOptions chunk_options = {
-      .budget = options_.budget,
-      .best_bytes = options_.best_chunk_bytes,
-      .most_bytes = std::min(options_.most_chunk_bytes, options_.most_value_bytes),
-      .most_whole_bytes = options_.most_value_bytes,
+      .budget = options.budget,
+      .best_bytes = options.best_chunk_bytes,
+      .most_bytes = std::min(options.most_chunk_bytes, options.most_value_bytes),
+      .most_whole_bytes = options.most_value_bytes,
       .copies_operands = copies_operands_};
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module->context(), body, chunk_options));
   if (planned.plan.has_changes()) {

@@ -60,6 +60,8 @@ class Planner {
   }
 
  private:
+  StatusOr<PlannedModule> Plan(const PlannerOptions& options);
+
   const Module& program_;
   PlannerOptions options_;
   int attempts_ = 0;
