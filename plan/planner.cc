@@ -114,7 +114,8 @@ StatusOr<PlannedModule> Planner::Next() {
     options.budget = budget;
     options.best_chunk_bytes = budget / kLeastChunkShare;
     ASSIGN_OR_RETURN(PlannedModule other, Plan(options));
-    if (planned.module == nullptr || other.peak_after < planned.peak_after) {
+    const bool is_smaller = other.plan.has_changes() && other.peak_after < planned.peak_after;
+    if (planned.module == nullptr || is_smaller) {
       planned = std::move(other);
     }
   }
