@@ -135,8 +135,8 @@ class PassMemory {
   int64_t largest_ = 0;
 };
 
-// The largest operand of a product that every chunk needs the whole of. Only what comes from outside
-// counts: other operands can be cut themselves.
+// The largest operand of a product that every chunk needs the whole of. Only what comes from
+// outside counts: other operands can be cut themselves.
 int64_t LargestWholeOperand(const Cut& cut, const CutPass& pass) {
   int64_t bytes = 0;
   for (const Op* op : pass.ops) {
