@@ -31,7 +31,7 @@ constexpr int64_t kLeastChunkShare = 4;
 // How many values are told that hold the memory.
 constexpr size_t kMostHeld = 5;
 // How far below the budget the next attempt aims, after one that was over it.
-constexpr double kCaution = 0.7;
+constexpr double kCaution = 0.5;
 
 void Normalize(Module& module) {
   InlineCalls(module);
@@ -88,26 +88,29 @@ std::vector<HeldValue> HeldValues(const Peak& peak, const Block& body, const Blo
   return held;
 }
 
+bool HaveSameAxes(const std::vector<MadeCut>& a, const std::vector<MadeCut>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const MadeCut& x, const MadeCut& y) {
+    return x.value == y.value && x.dimension == y.dimension;
+  });
+}
+
 }  // namespace
 
 StatusOr<PlannedModule> Planner::Next() {
   PlannedModule planned;
   if (attempts_ == kMostAttempts) return planned;
   ++attempts_;
-  if (!copies_operands_ && scratch_ > 0 && needed_ - scratch_ <= options_.budget) {
-    // It would fit but for the scratch, which other cuts need less of.
-    copies_operands_ = true;
-  } else if (needed_ > 0) {
-    const double scale =
-        kCaution * static_cast<double>(options_.budget) / static_cast<double>(needed_);
-    options_.budget =
-        static_cast<int64_t>(static_cast<double>(options_.budget) * std::min(scale, kCaution));
-    options_.best_chunk_bytes = static_cast<int64_t>(
-        static_cast<double>(options_.best_chunk_bytes) * std::min(scale, kCaution));
+  if (attempts_ < kMostAttempts) {
+    if (!copies_operands_ && scratch_ > 0 && needed_ - scratch_ <= options_.budget) {
+      // It would fit but for the scratch, which a cut along other axes may need less of.
+      copies_operands_ = true;
+      ASSIGN_OR_RETURN(planned, Plan(options_));
+      if (!HaveSameAxes(planned.plan.made, last_made_)) return Keep(std::move(planned));
+    }
+    if (needed_ > 0) Tighten();
+    ASSIGN_OR_RETURN(planned, Plan(options_));
+    return Keep(std::move(planned));
   }
-  options_.budget = std::max<int64_t>(options_.budget, 1);
-  if (attempts_ < kMostAttempts) return Plan(options_);
-
   copies_operands_ = true;
   for (const int64_t budget : kLeastBudgets) {
     PlannerOptions options = options_;
@@ -120,6 +123,23 @@ StatusOr<PlannedModule> Planner::Next() {
     }
   }
   return planned;
+}
+
+PlannedModule Planner::Keep(PlannedModule planned) {
+  last_made_ = planned.plan.made;
+  last_estimate_ = planned.peak_after;
+  return planned;
+}
+
+void Planner::Tighten() {
+  // What was thought of the last program and what it needs tell how far off the next one may be.
+  const auto aimed = static_cast<double>(std::min(options_.budget, last_estimate_));
+  const double scale = std::min(1.0, aimed / static_cast<double>(needed_)) * kCaution;
+  const auto scaled = [&](int64_t bytes) {
+    return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(bytes) * scale));
+  };
+  options_.budget = scaled(options_.budget);
+  options_.best_chunk_bytes = scaled(options_.best_chunk_bytes);
 }
 
 StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options) {

@@ -61,6 +61,8 @@ class Planner {
 
  private:
   StatusOr<PlannedModule> Plan(const PlannerOptions& options);
+  PlannedModule Keep(PlannedModule planned);
+  void Tighten();
 
   const Module& program_;
   PlannerOptions options_;
@@ -68,6 +70,9 @@ class Planner {
   int64_t needed_ = 0;
   int64_t scratch_ = 0;
   bool copies_operands_ = false;
+  // Of the last program.
+  std::vector<MadeCut> last_made_;
+  int64_t last_estimate_ = INT64_MAX;
 };
 
 }  // namespace plimsoll
