@@ -147,7 +147,7 @@ class LoopAxisFinder {
   }
 
   Outcome VisitChunks(const Op& op) {
-    for (const Factor& factor : view_.RuleOf(op).factors) {
+    for (Factor factor : view_.RuleOf(op).factors) {
       const bool fits = factor.size % blocks_ == 0 &&
                         llvm::all_of(llvm::zip(op.operands(), factor.operands), [&](auto pair) {
                           const auto& [operand, dimension] = pair;
@@ -155,6 +155,11 @@ class LoopAxisFinder {
                           return label == kSame || label == dimension;
                         });
       if (!fits) continue;
+      if (factor.combination == Combination::kFold && AddsUp(op)) {
+        // What it adds to counts in the first chunk only.
+        factor.operands[0] = kPartial;
+        factor.combination = Combination::kSum;
+      }
       if (factor.combination != Combination::kNone && factor.combination != Combination::kSum) {
         return Refuse(op, "only sums are added up across the chunks of a loop");
       }
@@ -166,6 +171,11 @@ class LoopAxisFinder {
     }
     const std::string& otherwise = view_.RuleOf(op).otherwise;
     return Refuse(op, otherwise.empty() ? "it needs the whole of a value" : otherwise);
+  }
+
+  static bool AddsUp(const Op& scatter) {
+    return scatter.Is(Opcode::kScatter) && scatter.result_count() == 1 &&
+           CombinationOf(scatter.region(0)) == Combination::kSum;
   }
 
   Outcome Join(const Op& op, const Factor& factor) {

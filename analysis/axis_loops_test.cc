@@ -147,6 +147,36 @@ stablehlo.add part
 )");
 }
 
+// Brings the 8 numbers %x into places of a vector of twos, and adds that up in %y.
+std::string Scattering(std::string_view name) {
+  return StrCat(R"(
+  %k = "stablehlo.constant"() <{value = dense<1> : tensor<8x1xi32>}> : () -> tensor<8x1xi32>
+  %w = "stablehlo.constant"() <{value = dense<2.0> : tensor<3xf32>}> : () -> tensor<3xf32>
+  %s = "stablehlo.scatter"(%w, %k, %x) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb2(%a: tensor<f32>, %b: tensor<f32>):
+    %c = "stablehlo.)",
+                name, R"("(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) : (tensor<3xf32>, tensor<8x1xi32>, tensor<8xf32>) -> tensor<3xf32>
+  %v = "stablehlo.add"(%y, %s) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>)");
+}
+
+TEST(LoopAxisTest, ScatteredSumsAreParts) {
+  EXPECT_EQ(Summing(Scattering("add"), "3xf32"),
+            R"(operands whole 0 sum results same 0 sum blocks 8
+stablehlo.negate 0
+stablehlo.constant 0
+stablehlo.scatter part
+stablehlo.add part
+)");
+}
+
+TEST(LoopAxisTest, OtherScattersAreNotAddedUp) {
+  EXPECT_EQ(Summing(Scattering("maximum"), "3xf32"),
+            "inside a loop, stablehlo.scatter: only sums are added up across the chunks of a loop");
+}
+
 TEST(LoopAxisTest, PartsGoThroughLinearOps) {
   EXPECT_EQ(Summing(StrCat(Sum(), R"(
   %k = "stablehlo.constant"() <{value = dense<2.0> : tensor<f32>}> : () -> tensor<f32>

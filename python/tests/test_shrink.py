@@ -250,3 +250,27 @@ def test_explain_a_file(command, tmp_path):
     result = command("explain", "program.mlirbc", "--memory-limit", "much", text=True)
     assert result.returncode == 2 and result.stderr.startswith("plimsoll: PL204: --memory-limit")
     assert command("explain", "program.mlirbc", text=True).returncode == 2
+
+
+def test_a_table_that_a_loop_reads_has_its_gradient():
+    def loss(table, transitions, words):
+        def one(sentence):
+            def step(score, word):
+                score = jax.nn.logsumexp(score[:, None] + transitions, 0) + table[:, word]
+                return score, None
+
+            score, _ = jax.lax.scan(step, jnp.zeros(31), sentence)
+            return jax.nn.logsumexp(score)
+
+        return jax.vmap(one)(words).sum()
+
+    rng = np.random.default_rng(0)
+    table, transitions = rng.standard_normal((31, 20)), rng.standard_normal((31, 31))
+    words = jnp.asarray(rng.integers(0, 20, (97, 40)))
+    arguments = (jnp.asarray(table, "float32"), jnp.asarray(transitions, "float32"), words)
+    expected = jax.jit(jax.grad(loss, argnums=(0, 1)))(*arguments)
+    with plimsoll.memory_limit(4 * MB):
+        found = jax.jit(jax.grad(lambda *inputs: loss(*inputs), argnums=(0, 1)))(*arguments)
+    assert plimsoll.report()[-1].is_changed
+    for one, other in zip(found, expected, strict=True):
+        assert_close(one, other)
