@@ -5,12 +5,12 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# XLA:CPU hands products to a library, and with this one by one: where it hands over what is around
-# them too, the library takes scratch of its own, and sums over few elements are several times
-# slower than XLA's own, as the chunks of a loop have them.
+# XLA:CPU hands products and convolutions to a library, and with this one by one: where it hands
+# over what is around them too, the library takes scratch of its own, and sums over few elements are
+# several times slower than XLA's own, as the chunks of a loop have them.
 _PRODUCTS_ALONE = (
     "xla_cpu_experimental_ynn_fusion_type",
-    "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT",
+    "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION",
 )
 
 

@@ -9,6 +9,7 @@ import plimsoll
 from plimsoll.compile_options import compile_pieces
 
 NAME = "xla_cpu_experimental_ynn_fusion_type"
+VALUE = "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 
 
 def seen_options(platform: str, *chosen: tuple[str, str]) -> list[tuple[str, str]]:
@@ -22,7 +23,7 @@ def seen_options(platform: str, *chosen: tuple[str, str]) -> list[tuple[str, str
 def test_pieces_hand_products_to_the_library_one_by_one():
     assert seen_options("cpu", ("other", "1")) == [
         ("other", "1"),
-        (NAME, "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"),
+        (NAME, VALUE),
     ]
 
 
@@ -50,7 +51,7 @@ def test_an_xla_that_does_not_know_the_option_compiles_without():
 
 
 def test_xla_knows_the_option():
-    options = {NAME: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
+    options = {NAME: VALUE}
     with plimsoll.memory_limit(None):
         compiled = jax.jit(lambda x: (x @ x).sum()).lower(jnp.ones((9, 9))).compile(options)
     assert compiled(jnp.ones((9, 9))) == 9 * 81
