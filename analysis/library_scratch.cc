@@ -153,13 +153,16 @@ int64_t DotScratch(const HloComputation& computation, const HloInstruction& dot)
 // Eigen's convolutions: one that inserts zeros into its input makes the product of each pixel with
 // the whole kernel first, and one of volumes makes its result twice.
 int64_t ConvolutionScratch(const HloComputation& computation, const HloInstruction& convolution) {
-  constexpr int64_t kPacked = 8 << 20;
+  constexpr int64_t kMostPacked = 8 << 20;
   const HloShape* input = OperandShape(computation, convolution, 0);
   const HloShape* kernel = OperandShape(computation, convolution, 1);
   if (input == nullptr || kernel == nullptr) return 0;
+  // Pieces of the input, of the kernel and of the result.
+  const int64_t packed = std::min(
+      kMostPacked, AddSizes(AddSizes(input->bytes, kernel->bytes), convolution.shape.bytes));
   const std::string_view labels = convolution.Attribute("dim_labels");
   const size_t feature = labels.substr(0, labels.find('_')).find('f');
-  if (feature >= input->dimensions.size()) return kPacked;
+  if (feature >= input->dimensions.size()) return packed;
   const int64_t channels = std::max<int64_t>(1, input->dimensions[feature]);
   const bool inserts_zeros =
       convolution.Attribute("window").find("lhs_dilate") != std::string_view::npos;
@@ -168,9 +171,9 @@ int64_t ConvolutionScratch(const HloComputation& computation, const HloInstructi
     constexpr int64_t kMost = int64_t{8} << 30;
     const int64_t pixels = std::max<int64_t>(1, input->element_count() / channels);
     const int64_t kernel_bytes = kernel->bytes / channels;
-    return kPacked + (kernel_bytes > kMost / pixels ? 0 : pixels * kernel_bytes);
+    return packed + (kernel_bytes > kMost / pixels ? 0 : pixels * kernel_bytes);
   }
-  return kPacked + (input->dimensions.size() > 4 ? convolution.shape.bytes : 0);
+  return packed + (input->dimensions.size() > 4 ? convolution.shape.bytes : 0);
 }
 
 }  // namespace

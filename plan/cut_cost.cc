@@ -172,6 +172,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   int64_t largest = 1;
   double seconds = 0;
   size_t ops = 0;
+  llvm::DenseSet<const Op*> seen;
   for (const CutPass& pass : cut.passes) {
     if (pass.ops.empty()) continue;
     int64_t accumulated = 0;
@@ -192,7 +193,9 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
     largest = std::max(largest, memory.largest());
     for (const Op* op : pass.ops) {
       const bool merges = cut.ops.find(op)->second.factor.combination == Combination::kTopK;
-      seconds += SecondsOf(*op) * (merges ? kMergedLists : 1);
+      // Without the cut it would run once as well.
+      const double runs = (merges ? kMergedLists : 1) - (seen.insert(op).second ? 1 : 0);
+      seconds += SecondsOf(*op) * runs;
     }
     ops += pass.ops.size();
   }

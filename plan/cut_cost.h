@@ -33,6 +33,7 @@ struct CutCost {
   int64_t chunk = 0;
   // How far a chunk of a single block is over the budget.
   int64_t excess = 0;
+  // What the program takes longer.
   double seconds = 0;
 };
 
