@@ -164,7 +164,8 @@ int64_t RoundToDivisor(int64_t chunk, int64_t blocks) {
 }  // namespace
 
 CutCost CostOf(const Cut& cut, const ChunkOptions& options,
-               const llvm::DenseSet<const Value*>& materialized, int64_t remaining) {
+               const llvm::DenseSet<const Value*>& materialized,
+               const llvm::DenseSet<const Value*>& existing, int64_t remaining) {
   CutCost cost;
   for (const Value* value : cut.given_up) cost.whole_bytes += BytesOf(*value);
   int64_t accumulators = 0;
@@ -180,12 +181,14 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
       for (const Value* result : op->results()) {
         if (cut.ops.find(op)->second.factor.results[result->index()] == kPartial) {
           accumulated += BytesOf(*result);
+          if (!existing.contains(result)) cost.whole_bytes += BytesOf(*result);
         }
       }
     }
     accumulators = std::max(accumulators, accumulated);
-    cost.whole_bytes += accumulated;
-    for (const Value* value : pass.written) cost.whole_bytes += BytesOf(*value);
+    for (const Value* value : pass.written) {
+      if (!existing.contains(value)) cost.whole_bytes += BytesOf(*value);
+    }
     if (options.copies_operands) copied = std::max(copied, LargestWholeOperand(cut, pass));
     PassMemory memory(cut, pass, materialized);
     memory.Run();

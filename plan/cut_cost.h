@@ -37,10 +37,11 @@ struct CutCost {
   double seconds = 0;
 };
 
-// `materialized` are the block's values that XLA makes in memory (peak.h), `remaining` the bytes
-// that live beside the cut.
+// `materialized` are the block's values that XLA makes in memory (peak.h), `existing` those that
+// are there in any case, such as results, and `remaining` the bytes that live beside the cut.
 CutCost CostOf(const Cut& cut, const ChunkOptions& options,
-               const llvm::DenseSet<const Value*>& materialized, int64_t remaining);
+               const llvm::DenseSet<const Value*>& materialized,
+               const llvm::DenseSet<const Value*>& existing, int64_t remaining);
 
 }  // namespace plimsoll
 

@@ -42,7 +42,7 @@ CutCost Cost(const ChunkOptions& options, int64_t rows = 1000, int64_t columns =
   Refusal refusal;
   const std::optional<Cut> cut = FindCut(BlockView(block), seed, 1, big, 0, refusal);
   EXPECT_TRUE(cut.has_value()) << refusal.reason;
-  return cut ? CostOf(*cut, options, {&seed}, remaining) : CutCost{};
+  return cut ? CostOf(*cut, options, {&seed}, {}, remaining) : CutCost{};
 }
 
 // A column takes 4000 bytes; what is fused counts a quarter, twice; the result is a column as well.

@@ -205,7 +205,7 @@ class BlockPlanner {
         }
         continue;
       }
-      const CutCost cost = CostOf(*cut, options_, materialized, Remaining(*cut, peak));
+      const CutCost cost = CostOf(*cut, options_, materialized, existing_, Remaining(*cut, peak));
       if (!best || IsBetter(cost, best->cost)) best = {.cut = std::move(*cut), .cost = cost};
     }
     if (!best) return false;

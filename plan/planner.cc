@@ -31,7 +31,7 @@ constexpr int64_t kLeastChunkShare = 4;
 // How many values are told that hold the memory.
 constexpr size_t kMostHeld = 5;
 // How far below the budget the next attempt aims, after one that was over it.
-constexpr double kCaution = 0.5;
+constexpr double kCaution = 0.6;
 
 void Normalize(Module& module) {
   InlineCalls(module);
@@ -132,14 +132,14 @@ PlannedModule Planner::Keep(PlannedModule planned) {
 }
 
 void Planner::Tighten() {
-  // What was thought of the last program and what it needs tell how far off the next one may be.
-  const auto aimed = static_cast<double>(std::min(options_.budget, last_estimate_));
-  const double scale = std::min(1.0, aimed / static_cast<double>(needed_)) * kCaution;
-  const auto scaled = [&](int64_t bytes) {
-    return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(bytes) * scale));
+  const auto scaled = [this](int64_t bytes, int64_t aimed) {
+    const double scale = std::min(1.0, static_cast<double>(aimed) / static_cast<double>(needed_));
+    return std::max<int64_t>(1,
+                             static_cast<int64_t>(static_cast<double>(bytes) * scale * kCaution));
   };
-  options_.budget = scaled(options_.budget);
-  options_.best_chunk_bytes = scaled(options_.best_chunk_bytes);
+  options_.best_chunk_bytes = scaled(options_.best_chunk_bytes, options_.budget);
+  // What was thought of the last program and what it needs tell how far off the next one may be.
+  options_.budget = scaled(options_.budget, std::min(options_.budget, last_estimate_));
 }
 
 StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options) {
