@@ -163,7 +163,7 @@ def _compare_with_reference(case: Case, plain, suspects) -> None:
         rounding, size = unit(case.graph, number)
         few = FEW_ULPS * rounding + 2 * min(rounding, ulp("float32")) * math.sqrt(size)
         # What cancels out is as large as its rounding errors.
-        floor = FEW_ULPS * rounding * (spec.bound or 1)
+        floor = few * (spec.bound or 1)
         allowed = 2 * own + 4 * sensitivity + few * norm(truth) + floor
         if not other <= allowed:
             raise Failure(
