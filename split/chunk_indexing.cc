@@ -187,33 +187,6 @@ bool HasOneIndex(const ChunkOp& op, const Indexing& indexing) {
   return true;
 }
 
-// A scatter at one place, which the chunk may not have. XLA makes slices of it, and then takes a
-// slice of a slice for one that begins at the sum of both starts, which is wrong for starts out of
-// bounds (openxla/xla issue 49121): so it always gets one inside.
-StatusOr<Builder::Values> EmitOneUpdate(const ChunkOp& op, const Indexing& indexing,
-                                        Indices& indices) {
-  Builder& builder = op.builder;
-  const size_t count = op.op.result_count();
-  const int dimension = op.factor.operands[0];
-  const int number = indexing.NumberFor(dimension);
-  const int64_t length = op.operands[0]->type().shape()[dimension];
-  Value* is_inside = IsInside(builder, indices.NumbersAt(number), length);
-  indices.ClampNumber(number, length - 1);
-  is_inside = builder.Reshape(is_inside, {});
-  if (!builder.status().ok()) return builder.status();
-  Builder::Values operands(op.operands);
-  operands[count] = indices.value();
-  ASSIGN_OR_RETURN(const Builder::Values updated,
-                   op.Copy(operands, {{"indices_are_sorted", builder.context().Bool(false)}}));
-  Builder::Values results;
-  for (size_t i = 0; i < count; ++i) {
-    Value* mask = builder.BroadcastInDim(is_inside, updated[i]->type().shape(), {});
-    results.push_back(builder.Select(mask, updated[i], op.operands[i]));
-  }
-  if (!builder.status().ok()) return builder.status();
-  return results;
-}
-
 }  // namespace
 
 StatusOr<Builder::Values> EmitGatherChunk(const ChunkOp& op) {
@@ -246,12 +219,29 @@ StatusOr<Builder::Values> EmitScatterChunk(const ChunkOp& op) {
   indices.Shift(Opcode::kSubtract, indexing.NumberFor(dimension),
                 StartAlong(builder, operand, dimension, op.chunk));
   if (!builder.status().ok()) return builder.status();
-  if (!HasOneIndex(op, indexing)) {
-    Builder::Values operands(op.operands);
-    operands[count] = indices.value();
-    return op.Copy(operands, {{"indices_are_sorted", builder.context().Bool(false)}});
+  // XLA makes slices of a scatter at one place, and then takes a slice of a slice for one that
+  // begins at the sum of both starts, which is wrong for starts out of bounds (openxla/xla issue
+  // 49121). So it always gets a place inside, and what the chunk does not have stays as it is.
+  Value* is_inside = nullptr;
+  if (HasOneIndex(op, indexing)) {
+    const int number = indexing.NumberFor(dimension);
+    const int64_t length = op.operands[0]->type().shape()[dimension];
+    is_inside = IsInside(builder, indices.NumbersAt(number), length);
+    indices.ClampNumber(number, length - 1);
+    is_inside = builder.Reshape(is_inside, {});
+    if (!builder.status().ok()) return builder.status();
   }
-  return EmitOneUpdate(op, indexing, indices);
+  Builder::Values operands(op.operands);
+  operands[count] = indices.value();
+  ASSIGN_OR_RETURN(Builder::Values results,
+                   op.Copy(operands, {{"indices_are_sorted", builder.context().Bool(false)}}));
+  if (is_inside == nullptr) return results;
+  for (size_t i = 0; i < count; ++i) {
+    Value* mask = builder.BroadcastInDim(is_inside, results[i]->type().shape(), {});
+    results[i] = builder.Select(mask, results[i], op.operands[i]);
+  }
+  if (!builder.status().ok()) return builder.status();
+  return results;
 }
 
 }  // namespace plimsoll

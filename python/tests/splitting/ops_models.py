@@ -19,6 +19,15 @@ def _rows(spec: Spec) -> bool:
     return real_float(spec) and spec.rank == 2 and spec.size > 0 and spec.shape[1] <= 64
 
 
+def _paired_rows(g: Builder) -> tuple[int, int, int]:
+    """A matrix with few enough rows for one number of each pair of them; rows and columns."""
+    x = g.pick(_rows)
+    n, width = g.specs[x].shape
+    if n * n > g.most_elements:
+        raise Unfit
+    return x, n, width
+
+
 def _tamed(u):
     return jnp.tanh(without_nan(u))
 
@@ -95,10 +104,7 @@ def recurrence(g: Builder) -> None:
 
 
 def attention(g: Builder) -> None:
-    x = g.pick(_rows)
-    n, width = g.specs[x].shape
-    if n * n > g.most_elements:
-        raise Unfit
+    x, n, width = _paired_rows(g)
     is_causal, has_slope = g.chance(0.5), g.chance(0.5)
 
     def run(u):
@@ -120,10 +126,7 @@ def attention(g: Builder) -> None:
 
 def contrast(g: Builder) -> None:
     """A loss with a softmax along both axes of one matrix."""
-    x = g.pick(_rows)
-    n, _ = g.specs[x].shape
-    if n * n > g.most_elements:
-        raise Unfit
+    x, n, _ = _paired_rows(g)
 
     def run(u):
         def loss(a):
@@ -253,10 +256,7 @@ def per_example(g: Builder) -> None:
 
 def sinkhorn(g: Builder) -> None:
     """A matrix that a loop reads by rows and by columns."""
-    x = g.pick(_rows)
-    n, _ = g.specs[x].shape
-    if n * n > g.most_elements:
-        raise Unfit
+    x, n, _ = _paired_rows(g)
     turns = g.integer(1, 3)
 
     def run(u):
