@@ -7,76 +7,43 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "plan/run_time.h"
 
 namespace plimsoll {
 namespace {
 
-// Rates of a plain processor core or two. Only ratios matter.
-constexpr double kProductsPerSecond = 5e10;
-constexpr double kElementsPerSecond = 1e9;
 constexpr double kBytesPerSecond = 5e9;
-// What each op of a loop's body takes even if it has next to nothing to do.
-constexpr double kSecondsPerOp = 1e-6;
 // Chunks smaller than this, or this part of the budget, save nothing that counts.
 constexpr int64_t kSmallChunk = 128 << 10;
 constexpr int64_t kSmallShare = 16;
 // Lists of the best that are merged chunk by chunk take this much longer than one list.
 constexpr double kMergedLists = 1.5;
 
-double ElementCount(const Value& value) {
-  return static_cast<double>(value.type().element_count().value_or(0));
+// Whether a turn of the loop reads or writes only a slice of the value at this place.
+bool IsSlicedInside(const Op& loop, size_t place) {
+  const Block& body = loop.region(1).front();
+  for (const Operand* use = body.argument(place)->first_use(); use != nullptr;
+       use = use->next_use()) {
+    const Op& user = *use->owner();
+    const bool slices = user.Is(Opcode::kDynamicSlice) || user.Is(Opcode::kDynamicUpdateSlice);
+    if ((!slices || user.operand(0) != body.argument(place)) && &user != body.last()) return false;
+  }
+  return true;
 }
 
-// How long the op takes as a whole.
-double SecondsOf(const Op& op) {
-  double elements = 0;
-  for (const Value* result : op.results()) elements += ElementCount(*result);
-  switch (op.opcode()) {
-    case Opcode::kDotGeneral: {
-      // Each element of the result is a sum over what both operands share.
-      double contracted = 1;
-      const auto dimensions =
-          op.Get("dot_dimension_numbers").Find("lhs_contracting_dimensions").integers();
-      for (const int64_t d : dimensions) {
-        contracted *= static_cast<double>(op.operand(0)->type().shape()[d]);
-      }
-      return elements * contracted / kProductsPerSecond;
+// Whether loops make or read the value slice by slice: then it need not stay in the cache.
+bool PassesBy(const Value& value) {
+  const Op& maker = *value.defining_op();
+  if (maker.Is(Opcode::kWhile)) return IsSlicedInside(maker, value.index());
+  if (!value.has_uses()) return false;
+  for (const Operand* use = value.first_use(); use != nullptr; use = use->next_use()) {
+    const Op& user = *use->owner();
+    if (!user.Is(Opcode::kWhile) || user.block() != maker.block()) return false;
+    for (size_t i = 0; i < user.operand_count(); ++i) {
+      if (user.operand(i) == &value && !IsSlicedInside(user, i)) return false;
     }
-    case Opcode::kConvolution: {
-      const double kernel = ElementCount(*op.operand(1));
-      const int64_t features =
-          op.Get("dimension_numbers").Find("output_feature_dimension").integer();
-      return elements * kernel /
-             static_cast<double>(std::max<int64_t>(1, op.result(0)->type().shape()[features])) /
-             kProductsPerSecond;
-    }
-    case Opcode::kExponential:
-    case Opcode::kLog:
-    case Opcode::kTanh:
-    case Opcode::kLogistic:
-    case Opcode::kPower:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return elements * 4 / kElementsPerSecond;
-    case Opcode::kReduce:
-      return ElementCount(*op.operand(0)) / kElementsPerSecond;
-    case Opcode::kSort:
-    case Opcode::kChloTopK:
-      return ElementCount(*op.operand(0)) * 20 / kElementsPerSecond;
-    case Opcode::kWhile: {
-      // How often it runs is not known; what matters is that it is not for nothing.
-      double seconds = 0;
-      for (const Op& inner : op.region(1).front()) seconds += SecondsOf(inner);
-      return seconds * 10;
-    }
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kBroadcastInDim:
-    case Opcode::kReshape:
-      return 0;
-    default:
-      return elements / kElementsPerSecond;
   }
+  return true;
 }
 
 // What a chunk of one block lives on in a pass.
@@ -86,34 +53,26 @@ class PassMemory {
       : cut_(cut), pass_(pass), materialized_(materialized) {}
 
   void Run() {
-    llvm::DenseMap<const Value*, const Op*> last_use;
-    const llvm::DenseSet<const Op*> ops(pass_.ops.begin(), pass_.ops.end());
     for (const Op* op : pass_.ops) {
-      for (const Value* operand : op->operands()) last_use[operand] = op;
+      for (const Value* operand : op->operands()) last_use_[operand] = op;
     }
     for (const Op* op : pass_.ops) {
       const Factor& factor = cut_.ops.find(op)->second.factor;
       int64_t inside = 0;
       if (op->Is(Opcode::kWhile)) {
         inside = PeakOf(op->region(1).front()).bytes / cut_.blocks;
+        // Its results take the place of what it starts from.
+        Release(*op);
       }
       for (size_t i = 0; i < op->result_count(); ++i) {
         if (factor.results[i] < 0) continue;
         const int64_t bytes = BlockBytes(*op->result(i));
         live_ += bytes;
-        largest_ = std::max(largest_, bytes);
+        if (!PassesBy(*op->result(i))) largest_ = std::max(largest_, bytes);
       }
       most_ = std::max(most_, live_ + inside);
       largest_ = std::max(largest_, inside);
-      llvm::DenseSet<const Value*> seen;
-      for (const Value* operand : op->operands()) {
-        const auto last = last_use.find(operand);
-        const bool is_made_here = ops.contains(operand->defining_op());
-        if (last->second == op && is_made_here && seen.insert(operand).second &&
-            cut_.dimensions.contains(operand)) {
-          live_ -= BlockBytes(*operand);
-        }
-      }
+      if (!op->Is(Opcode::kWhile)) Release(*op);
     }
   }
 
@@ -127,9 +86,22 @@ class PassMemory {
     return materialized_.contains(&value) ? bytes : bytes / 4;
   }
 
+  // The op is the last one to read some of the chunk's values.
+  void Release(const Op& op) {
+    llvm::DenseSet<const Value*> seen;
+    for (const Value* operand : op.operands()) {
+      const bool is_made_here = llvm::is_contained(pass_.ops, operand->defining_op());
+      if (last_use_[operand] == &op && is_made_here && seen.insert(operand).second &&
+          cut_.dimensions.contains(operand)) {
+        live_ -= BlockBytes(*operand);
+      }
+    }
+  }
+
   const Cut& cut_;
   const CutPass& pass_;
   const llvm::DenseSet<const Value*>& materialized_;
+  llvm::DenseMap<const Value*, const Op*> last_use_;
   int64_t live_ = 0;
   int64_t most_ = 0;
   int64_t largest_ = 0;
@@ -170,7 +142,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   for (const Value* value : cut.given_up) cost.whole_bytes += BytesOf(*value);
   int64_t accumulators = 0;
   int64_t copied = 0;
-  int64_t largest = 1;
+  cost.largest_bytes = 1;
   double seconds = 0;
   size_t ops = 0;
   llvm::DenseSet<const Op*> seen;
@@ -193,7 +165,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
     PassMemory memory(cut, pass, materialized);
     memory.Run();
     cost.block_bytes = std::max(cost.block_bytes, memory.most());
-    largest = std::max(largest, memory.largest());
+    cost.largest_bytes = std::max(cost.largest_bytes, memory.largest());
     for (const Op* op : pass.ops) {
       const bool merges = cut.ops.find(op)->second.factor.combination == Combination::kTopK;
       // Without the cut it would run once as well.
@@ -206,12 +178,12 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   cost.block_bytes = std::max<int64_t>(cost.block_bytes, 1);
   const int64_t room = options.budget - remaining - cost.whole_bytes;
   cost.excess = std::max<int64_t>(0, cost.block_bytes - room);
-  const int64_t best = std::max(options.best_bytes, 4 * accumulators) / largest;
+  const int64_t best = std::max(options.best_bytes, 4 * accumulators) / cost.largest_bytes;
   // Other cuts will make room as well, so what lives beside is not all held against this one.
   const int64_t share = std::max(room, (options.budget - cost.whole_bytes) / 2);
   const int64_t least = std::min(kSmallChunk, options.budget / kSmallShare) / cost.block_bytes;
   const int64_t most =
-      std::min(std::max(share / cost.block_bytes, least), options.most_bytes / largest);
+      std::min(std::max(share / cost.block_bytes, least), options.most_bytes / cost.largest_bytes);
   // A cut is made because there is too much at once: at least two chunks of one size, or there
   // would be no loop.
   cost.chunk = std::clamp<int64_t>(std::min(best, most), 1, cut.blocks / 2);

@@ -22,6 +22,12 @@ struct ChunkOptions {
   int64_t most_whole_bytes = INT64_MAX;
   // Whether a library that computes products copies an operand that stays whole.
   bool copies_operands = false;
+  // Values smaller than this part of the budget are left alone.
+  int64_t big_share = 8;
+  // Values that are this much smaller than the one that is cut may be kept for it; 0: none.
+  int64_t kept_share = 0;
+  // Whether chunks may be too large at first, because they are cut again along another axis.
+  bool cuts_again = false;
 };
 
 struct CutCost {
@@ -29,6 +35,8 @@ struct CutCost {
   int64_t whole_bytes = 0;
   // What lives at once in a chunk of one block, in the worst pass.
   int64_t block_bytes = 0;
+  // The largest value of one block.
+  int64_t largest_bytes = 0;
   // Blocks in a chunk.
   int64_t chunk = 0;
   // How far a chunk of a single block is over the budget.

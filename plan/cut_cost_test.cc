@@ -104,5 +104,52 @@ TEST(CutCostTest, SmallChunksTakeLonger) {
             Cost({.budget = 1'000'000'000, .best_bytes = 400'000}).seconds);
 }
 
+// Each turn of the loop reads a row of the argument and writes one of its result, 100 rows in all.
+TEST(CutCostTest, WhatALoopReadsAndWritesByTheSliceNeedNotStayInTheCache) {
+  const std::unique_ptr<Module> module = Program({"100x1000xf32"}, R"(
+  %zero = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %none = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %rows = "stablehlo.broadcast_in_dim"(%none) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<100x1000xf32>
+  %loop:3 = "stablehlo.while"(%zero, %0, %rows) ({
+  ^bb1(%i: tensor<i32>, %x: tensor<100x1000xf32>, %y: tensor<100x1000xf32>):
+    %n = "stablehlo.constant"() <{value = dense<100> : tensor<i32>}> : () -> tensor<i32>
+    %c = "stablehlo.compare"(%i, %n) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "stablehlo.return"(%c) : (tensor<i1>) -> ()
+  }, {
+  ^bb2(%i: tensor<i32>, %x: tensor<100x1000xf32>, %y: tensor<100x1000xf32>):
+    %one = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %first = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+    %j = "stablehlo.add"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %row = "stablehlo.dynamic_slice"(%x, %i, %first) <{slice_sizes = array<i64: 1, 1000>}> : (tensor<100x1000xf32>, tensor<i32>, tensor<i32>) -> tensor<1x1000xf32>
+    %sine = "stablehlo.sine"(%row) : (tensor<1x1000xf32>) -> tensor<1x1000xf32>
+    %z = "stablehlo.dynamic_update_slice"(%y, %sine, %i, %first) : (tensor<100x1000xf32>, tensor<1x1000xf32>, tensor<i32>, tensor<i32>) -> tensor<100x1000xf32>
+    "stablehlo.return"(%j, %x, %z) : (tensor<i32>, tensor<100x1000xf32>, tensor<100x1000xf32>) -> ()
+  }) : (tensor<i32>, tensor<100x1000xf32>, tensor<100x1000xf32>) -> (tensor<i32>, tensor<100x1000xf32>, tensor<100x1000xf32>)
+  %sum = "stablehlo.reduce"(%loop#2, %none) <{dimensions = array<i64: 0>}> ({
+  ^bb3(%a: tensor<f32>, %b: tensor<f32>):
+    %s = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%s) : (tensor<f32>) -> ()
+  }) : (tensor<100x1000xf32>, tensor<f32>) -> tensor<1000xf32>)",
+                                                 {{"%sum", "1000xf32"}});
+  ASSERT_NE(module, nullptr);
+  const Block& block = *module->main()->entry_block();
+  const Op& loop = *block.last()->previous()->previous();
+  ASSERT_TRUE(loop.Is(Opcode::kWhile));
+  const BigValues big = {.threshold = 1000, .existing = {block.argument(0)}};
+  Refusal refusal;
+  const std::optional<Cut> cut = FindCut(BlockView(block), *loop.result(2), 1, big, 0, refusal);
+  ASSERT_TRUE(cut.has_value()) << refusal.reason;
+  const auto cost_with = [&](int64_t budget) {
+    return CostOf(*cut, {.budget = budget, .best_bytes = 4000}, {loop.result(2)}, {}, 0);
+  };
+  // A block has a column of 400 bytes, but a turn reads and writes one number of it.
+  EXPECT_LT(cost_with(1'000'000).largest_bytes, 8);
+  EXPECT_EQ(cost_with(1'000'000).chunk, 500);
+  // The result takes the place of what the loop starts from. The argument is not written, and
+  // counts a quarter.
+  EXPECT_EQ(cost_with(1'000'000).block_bytes, 501);
+  EXPECT_EQ(cost_with(50'000).chunk, 50);
+}
+
 }  // namespace
 }  // namespace plimsoll::testing

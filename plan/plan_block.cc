@@ -20,8 +20,6 @@
 namespace plimsoll {
 namespace {
 
-// Values smaller than this part of the budget are no trouble.
-constexpr int64_t kBigShare = 8;
 // A plan of more cuts than this has lost its way.
 constexpr int kMostCuts = 64;
 // And so has one that computes more values than this twice.
@@ -51,10 +49,10 @@ struct Candidate {
   CutCost cost;
 };
 
-bool IsBetter(const CutCost& a, const CutCost& b) {
+bool IsBetter(const CutCost& a, const CutCost& b, bool cuts_again) {
   // Differences that estimates do not tell apart do not count.
   const int64_t most = std::max(a.excess, b.excess);
-  if (std::abs(a.excess - b.excess) > most / 10) return a.excess < b.excess;
+  if (!cuts_again && std::abs(a.excess - b.excess) > most / 10) return a.excess < b.excess;
   return a.seconds < b.seconds;
 }
 
@@ -103,8 +101,8 @@ class BlockPlanner {
   // Cuts around one of the values. False if none can be cut. Rather something is computed twice
   // than something big kept, so values may be kept only after all others were tried.
   StatusOr<bool> Attack(const std::vector<LiveValue>& values, const Peak& peak) {
-    const int64_t threshold =
-        std::max<int64_t>(std::min(options_.budget / kBigShare, options_.most_whole_bytes), 1);
+    const int64_t threshold = std::max<int64_t>(
+        std::min(options_.budget / options_.big_share, options_.most_whole_bytes), 1);
     for (const bool may_keep : {false, true}) {
       for (const auto& [value, bytes] : values) {
         if (bytes <= threshold) break;
@@ -124,7 +122,9 @@ class BlockPlanner {
     if (existing_.contains(&value) || value.is_argument()) return false;
     if (!(may_keep ? tried_keeping_ : tried_).insert(&value).second) return false;
     Refusal conflict;
-    const int64_t most_given_up = may_keep ? BytesOf(value) : options_.budget / 4;
+    const int64_t bytes = BytesOf(value);
+    const int64_t kept = options_.kept_share > 0 ? bytes / options_.kept_share : 0;
+    const int64_t most_given_up = may_keep ? bytes : std::max(options_.budget / 4, kept);
     ASSIGN_OR_RETURN(const bool has_changed,
                      CutAround(value, threshold, peak, most_given_up, conflict));
     if (has_changed) return true;
@@ -206,7 +206,8 @@ class BlockPlanner {
         continue;
       }
       const CutCost cost = CostOf(*cut, options_, materialized, existing_, Remaining(*cut, peak));
-      if (!best || IsBetter(cost, best->cost)) best = {.cut = std::move(*cut), .cost = cost};
+      if (!best || IsBetter(cost, best->cost, options_.cuts_again))
+        best = {.cut = std::move(*cut), .cost = cost};
     }
     if (!best) return false;
     RETURN_IF_ERROR(Make(*best));
@@ -288,6 +289,8 @@ class BlockPlanner {
                     .axis = AxisOrigin(cut),
                     .blocks = cut.blocks,
                     .chunk = candidate.cost.chunk,
+                    .chunk_bytes = candidate.cost.chunk * candidate.cost.block_bytes,
+                    .largest_bytes = candidate.cost.chunk * candidate.cost.largest_bytes,
                     .loops = 0,
                     .sources = {},
                     .repeated = 0,

@@ -33,6 +33,9 @@ struct MadeCut {
   std::string axis;   // Where that axis comes from: "axis 0 of x".
   int64_t blocks = 0;
   int64_t chunk = 0;
+  // What a chunk is thought to take, and its largest value.
+  int64_t chunk_bytes = 0;
+  int64_t largest_bytes = 0;
   int loops = 0;
   std::vector<std::string> sources;  // The user's lines that run in the loops, each once.
   int repeated = 0;                  // Ops that run in more than one loop.

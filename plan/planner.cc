@@ -1,6 +1,7 @@
 #include "plan/planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -8,6 +9,7 @@
 
 #include "analysis/peak.h"
 #include "ir/verify.h"
+#include "plan/run_time.h"
 #include "rewrite/fold_transposes.h"
 #include "rewrite/inline_calls.h"
 #include "rewrite/merge_equal_ops.h"
@@ -30,8 +32,26 @@ constexpr int64_t kLeastBudgets[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20};
 constexpr int64_t kLeastChunkShare = 4;
 // How many values are told that hold the memory.
 constexpr size_t kMostHeld = 5;
-// How far below the budget the next attempt aims, after one that was over it.
-constexpr double kCaution = 0.6;
+// How far below the budget the next attempt aims, after one that was over it: with smaller chunks,
+// or with a smaller budget for all.
+constexpr double kChunkCaution = 0.85;
+constexpr double kBudgetCaution = 0.6;
+// Chunks that would have to shrink to less than this part are not what takes the memory.
+constexpr double kLeastChunkScale = 0.1;
+// Which values are worth a cut, and what may stay whole for one: no choice is the best for all
+// programs.
+constexpr Strategy kStrategies[] = {
+    {.big_share = 8, .kept_share = 0, .cuts_again = false},
+    {.big_share = 8, .kept_share = 0, .cuts_again = true},
+    {.big_share = 32, .kept_share = 0, .cuts_again = false},
+    {.big_share = 8, .kept_share = 8, .cuts_again = false},
+    {.big_share = 3, .kept_share = 0, .cuts_again = false},
+};
+// A plan that fits and takes at most this much longer than the whole program is good enough.
+constexpr double kGoodEnough = 1.1;
+// Estimates are off by some percent, so being somewhat over the budget is traded for time: the
+// ratio to this power counts as much as a ratio of times.
+constexpr int kOverPower = 8;
 
 void Normalize(Module& module) {
   InlineCalls(module);
@@ -88,6 +108,13 @@ std::vector<HeldValue> HeldValues(const Peak& peak, const Block& body, const Blo
   return held;
 }
 
+// What speaks against a plan: the time that it takes, and far more what it is over the budget.
+double Badness(const PlannedModule& planned, int64_t budget) {
+  const double over =
+      static_cast<double>(planned.peak_after) / static_cast<double>(std::max<int64_t>(1, budget));
+  return planned.seconds * std::pow(std::max(1.0, over), kOverPower);
+}
+
 bool HaveSameAxes(const std::vector<MadeCut>& a, const std::vector<MadeCut>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const MadeCut& x, const MadeCut& y) {
     return x.value == y.value && x.dimension == y.dimension;
@@ -99,79 +126,120 @@ bool HaveSameAxes(const std::vector<MadeCut>& a, const std::vector<MadeCut>& b) 
 StatusOr<PlannedModule> Planner::Next() {
   PlannedModule planned;
   if (attempts_ == kMostAttempts) return planned;
-  ++attempts_;
-  if (attempts_ < kMostAttempts) {
-    if (!copies_operands_ && scratch_ > 0 && needed_ - scratch_ <= options_.budget) {
-      // It would fit but for the scratch, which a cut along other axes may need less of.
-      copies_operands_ = true;
-      ASSIGN_OR_RETURN(planned, Plan(options_));
-      if (!HaveSameAxes(planned.plan.made, last_made_)) return Keep(std::move(planned));
-    }
-    if (needed_ > 0) Tighten();
-    ASSIGN_OR_RETURN(planned, Plan(options_));
-    return Keep(std::move(planned));
+  if (DeviceCount(program_) > 1) {
+    attempts_ = kMostAttempts;
+    planned.reason = "programs for several devices are not cut yet";
+    planned.module = program_.Clone();
+    return planned;
   }
+  if (normal_ == nullptr) {
+    normal_ = program_.Clone();
+    Normalize(*normal_);
+  }
+  if (normal_->main() == nullptr || normal_->main()->entry_block() == nullptr) return planned;
+  ++attempts_;
+  if (attempts_ == kMostAttempts) {
+    ASSIGN_OR_RETURN(planned, Smallest());
+    return Finish(std::move(planned));
+  }
+  if (!copies_operands_ && scratch_ > 0 && needed_ - scratch_ <= options_.budget) {
+    // It would fit but for the scratch, which a cut along other axes may need less of.
+    copies_operands_ = true;
+    ASSIGN_OR_RETURN(planned, Fastest());
+    if (!HaveSameAxes(planned.plan.made, last_made_)) return Finish(std::move(planned));
+  }
+  if (needed_ > 0) Tighten();
+  ASSIGN_OR_RETURN(planned, Fastest());
+  return Finish(std::move(planned));
+}
+
+void Planner::Tighten() {
+  const auto scaled = [](int64_t bytes, double scale) {
+    return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(bytes) * scale));
+  };
+  const auto budget = static_cast<double>(aim_.budget);
+  const auto needed = static_cast<double>(needed_);
+  if (last_made_.size() == 1 && last_made_[0].chunk_bytes > last_estimate_ / 2) {
+    // What was not thought to be in its chunks stays. They take the rest, and can be made smaller.
+    const MadeCut& cut = last_made_[0];
+    const auto fixed = static_cast<double>(std::max<int64_t>(0, last_estimate_ - cut.chunk_bytes));
+    const double scale = (budget * kChunkCaution - fixed) / std::max(1.0, needed - fixed);
+    if (scale >= kLeastChunkScale) {
+      aim_.most_chunk_bytes = scaled(cut.largest_bytes, std::min(1.0, scale));
+      return;
+    }
+  }
+  // What was thought of the last program and what it needs tell how far off the next one may be.
+  const double off = std::min(budget, static_cast<double>(last_estimate_)) / needed;
+  aim_.best_chunk_bytes =
+      scaled(aim_.best_chunk_bytes, std::min(1.0, budget / needed) * kBudgetCaution);
+  aim_.budget = scaled(aim_.budget, std::min(1.0, off) * kBudgetCaution);
+}
+
+StatusOr<PlannedModule> Planner::Fastest() const {
+  PlannedModule best;
+  const double seconds = SecondsOf(*normal_->main()->entry_block());
+  for (const Strategy& strategy : kStrategies) {
+    ASSIGN_OR_RETURN(PlannedModule planned, Plan(aim_, strategy));
+    const bool is_first = best.module == nullptr || !best.plan.has_changes();
+    const bool is_better = planned.plan.has_changes() &&
+                           (is_first || Badness(planned, aim_.budget) < Badness(best, aim_.budget));
+    if (best.module == nullptr || is_better) best = std::move(planned);
+    if (best.peak_after <= aim_.budget && best.seconds <= seconds * kGoodEnough) break;
+  }
+  return best;
+}
+
+StatusOr<PlannedModule> Planner::Smallest() {
   copies_operands_ = true;
+  PlannedModule smallest;
   for (const int64_t budget : kLeastBudgets) {
     PlannerOptions options = options_;
     options.budget = budget;
     options.best_chunk_bytes = budget / kLeastChunkShare;
-    ASSIGN_OR_RETURN(PlannedModule other, Plan(options));
-    const bool is_smaller = other.plan.has_changes() && other.peak_after < planned.peak_after;
-    if (planned.module == nullptr || is_smaller) {
-      planned = std::move(other);
+    for (const Strategy& strategy : kStrategies) {
+      ASSIGN_OR_RETURN(PlannedModule planned, Plan(options, strategy));
+      const bool is_smaller =
+          planned.plan.has_changes() && planned.peak_after < smallest.peak_after;
+      if (smallest.module == nullptr || is_smaller) smallest = std::move(planned);
     }
   }
-  return planned;
+  return smallest;
 }
 
-PlannedModule Planner::Keep(PlannedModule planned) {
-  last_made_ = planned.plan.made;
-  last_estimate_ = planned.peak_after;
-  return planned;
-}
-
-void Planner::Tighten() {
-  const auto scaled = [this](int64_t bytes, int64_t aimed) {
-    const double scale = std::min(1.0, static_cast<double>(aimed) / static_cast<double>(needed_));
-    return std::max<int64_t>(1,
-                             static_cast<int64_t>(static_cast<double>(bytes) * scale * kCaution));
-  };
-  options_.best_chunk_bytes = scaled(options_.best_chunk_bytes, options_.budget);
-  // What was thought of the last program and what it needs tell how far off the next one may be.
-  options_.budget = scaled(options_.budget, std::min(options_.budget, last_estimate_));
-}
-
-StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options) {
+StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options,
+                                      const Strategy& strategy) const {
   PlannedModule planned;
-  std::unique_ptr<Module> module = program_.Clone();
-  if (DeviceCount(*module) > 1) {
-    planned.reason = "programs for several devices are not cut yet";
-    planned.module = std::move(module);
-    attempts_ = kMostAttempts;
-    return planned;
-  }
-  Normalize(*module);
-  Op* main = module->main();
-  if (main == nullptr || main->entry_block() == nullptr) return planned;
-  Block& body = *main->entry_block();
-  planned.peak_before = PeakOf(body).bytes;
+  planned.module = normal_->Clone();
+  Module& module = *planned.module;
+  Block& body = *module.main()->entry_block();
   const ChunkOptions chunk_options = {
       .budget = options.budget,
       .best_bytes = options.best_chunk_bytes,
       .most_bytes = std::min(options.most_chunk_bytes, options.most_value_bytes),
       .most_whole_bytes = options.most_value_bytes,
-      .copies_operands = copies_operands_};
-  ASSIGN_OR_RETURN(planned.plan, PlanBlock(module->context(), body, chunk_options));
+      .copies_operands = copies_operands_,
+      .big_share = strategy.big_share,
+      .kept_share = strategy.kept_share,
+      .cuts_again = strategy.cuts_again};
+  planned.peak_before = PeakOf(body).bytes;
+  ASSIGN_OR_RETURN(planned.plan, PlanBlock(module.context(), body, chunk_options));
+  RemoveDeadOps(module.op());
+  planned.peak_after = PeakOf(body).bytes;
+  planned.seconds = SecondsOf(body);
+  return planned;
+}
+
+StatusOr<PlannedModule> Planner::Finish(PlannedModule planned) {
+  last_made_ = planned.plan.made;
+  last_estimate_ = planned.peak_after;
+  Module& module = *planned.module;
   if (planned.plan.has_changes()) {
-    RETURN_IF_ERROR(ClampSlices(module->context(), module->op()));
+    RETURN_IF_ERROR(ClampSlices(module.context(), module.op()));
   }
-  RemoveDeadOps(module->op());
-  RETURN_IF_ERROR(Verify(*module));
-  const Peak peak = PeakOf(body);
-  planned.peak_after = peak.bytes;
-  planned.held = HeldValues(peak, body, planned.plan);
-  planned.module = std::move(module);
+  RETURN_IF_ERROR(Verify(module));
+  const Block& body = *module.main()->entry_block();
+  planned.held = HeldValues(PeakOf(body), body, planned.plan);
   return planned;
 }
 

@@ -41,6 +41,15 @@ struct PlannedModule {
   // What the temporaries are thought to take.
   int64_t peak_before = 0;
   int64_t peak_after = 0;
+  // How long it is thought to run.
+  double seconds = 0;
+};
+
+// How the planner looks for cuts (cut_cost.h).
+struct Strategy {
+  int64_t big_share = 8;
+  int64_t kept_share = 0;
+  bool cuts_again = false;
 };
 
 // Whoever compiles asks for the next program, compiles it, and tells what it needs, until it fits
@@ -48,7 +57,8 @@ struct PlannedModule {
 class Planner {
  public:
   // The program stays as it is and must outlive the planner.
-  Planner(const Module& program, PlannerOptions options) : program_(program), options_(options) {}
+  Planner(const Module& program, const PlannerOptions& options)
+      : program_(program), options_(options), aim_(options) {}
 
   // Nothing (a null module) if there is no other program to try.
   StatusOr<PlannedModule> Next();
@@ -60,12 +70,20 @@ class Planner {
   }
 
  private:
-  StatusOr<PlannedModule> Plan(const PlannerOptions& options);
-  PlannedModule Keep(PlannedModule planned);
+  // The plan that is thought to run fastest within the budget, or not far over it.
+  StatusOr<PlannedModule> Fastest() const;
+  // The plan that is thought to need the least.
+  StatusOr<PlannedModule> Smallest();
+  StatusOr<PlannedModule> Plan(const PlannerOptions& options, const Strategy& strategy) const;
+  StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 
   const Module& program_;
+  // The program without calls and what else would be in the way.
+  std::unique_ptr<Module> normal_;
   PlannerOptions options_;
+  // What the next plan is made for, with what was learned.
+  PlannerOptions aim_;
   int attempts_ = 0;
   int64_t needed_ = 0;
   int64_t scratch_ = 0;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/testing.h"
 #include "gmock/gmock.h"
@@ -76,6 +77,60 @@ TEST(PlannerTest, ChunksAreNoLargerThanTheyMayBe) {
   const PlannedModule planned = FirstPlan(*module, options);
   ASSERT_THAT(planned.plan.made, SizeIs(1));
   EXPECT_LE(planned.plan.made[0].chunk, 10);
+}
+
+// The chunks were most of what was thought to be needed, so they are made smaller, and by no more
+// than it takes.
+TEST(PlannerTest, ChunksShrinkByWhatWasTooMuch) {
+  const std::unique_ptr<Module> module = OuterProduct("");
+  Planner planner(*module, {.budget = 2'000'000});
+  StatusOr<PlannedModule> planned = planner.Next();
+  ASSERT_TRUE(planned.ok());
+  ASSERT_THAT(planned->plan.made, SizeIs(1));
+  const int64_t chunk = planned->plan.made[0].chunk;
+  planner.Tell(3'000'000, 0);
+  planned = planner.Next();
+  ASSERT_TRUE(planned.ok());
+  ASSERT_THAT(planned->plan.made, SizeIs(1));
+  EXPECT_LT(planned->plan.made[0].chunk, chunk);
+  EXPECT_GT(planned->plan.made[0].chunk, chunk / 4);
+}
+
+// Twelve outer products of 4 MB live at once, and each is less than an eighth of the budget.
+TEST(PlannerTest, ManySmallValuesAreCutAsWell) {
+  std::vector<std::string_view> arguments(12, "1000xf32");
+  arguments.emplace_back("1000x5xf32");
+  constexpr std::string_view kDot =
+      R"( <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x5xf32>) -> tensor<1000x5xf32>)";
+  constexpr std::string_view kAdd =
+      " : (tensor<1000x5xf32>, tensor<1000x5xf32>) -> tensor<1000x5xf32>\n";
+  std::string first;
+  std::string second;
+  for (int i = 0; i < 12; ++i) {
+    for (const int d : {0, 1}) {
+      first += StrCat("%b", i, "_", d, " = \"stablehlo.broadcast_in_dim\"(%", i,
+                      ") <{broadcast_dimensions = array<i64: ", d,
+                      ">}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>\n");
+    }
+    first += StrCat("%k", i, " = \"stablehlo.multiply\"(%b", i, "_0, %b", i,
+                    "_1) : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> "
+                    "tensor<1000x1000xf32>\n%d",
+                    i, " = \"stablehlo.dot_general\"(%k", i, ", %12)", kDot, "\n");
+    // The second products read the sum of all first ones.
+    second += StrCat("%e", i, " = \"stablehlo.dot_general\"(%k", i, ", %s11)", kDot, "\n");
+    const std::string before = StrCat(i - 1);
+    first += StrCat("%s", i, " = \"stablehlo.add\"(", i == 0 ? "%12" : StrCat("%s", before), ", %d",
+                    i, ")", kAdd);
+    second += StrCat("%t", i, " = \"stablehlo.add\"(", i == 0 ? "%12" : StrCat("%t", before),
+                     ", %e", i, ")", kAdd);
+  }
+  const std::unique_ptr<Module> module =
+      plimsoll::testing::Program(arguments, first + second, {{"%t11", "1000x5xf32"}});
+  ASSERT_NE(module, nullptr);
+  const PlannedModule planned = FirstPlan(*module, {.budget = 40'000'000});
+  EXPECT_GT(planned.peak_before, 40'000'000);
+  EXPECT_THAT(planned.plan.made, ::testing::Not(IsEmpty()));
+  EXPECT_LE(planned.peak_after, 40'000'000);
 }
 
 TEST(PlannerTest, TheLastProgramIsTheSameUnderEveryLimit) {

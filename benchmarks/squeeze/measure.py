@@ -20,7 +20,7 @@ NOISE = 32_000_000
 LEAST_ERROR = 1e-6
 MOST_SECONDS = 300
 # Of timing, for each limit.
-SECONDS = 3
+SECONDS = 2
 # Of the search for the smallest limit.
 STEPS = 3
 
