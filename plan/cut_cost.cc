@@ -58,21 +58,25 @@ class PassMemory {
     }
     for (const Op* op : pass_.ops) {
       const Factor& factor = cut_.ops.find(op)->second.factor;
-      int64_t inside = 0;
-      if (op->Is(Opcode::kWhile)) {
-        inside = PeakOf(op->region(1).front()).bytes / cut_.blocks;
-        // Its results take the place of what it starts from.
-        Release(*op);
-      }
+      const bool is_loop = op->Is(Opcode::kWhile);
+      const int64_t inside = is_loop ? PeakOf(op->region(1).front()).bytes / cut_.blocks : 0;
+      int64_t reused = 0;
       for (size_t i = 0; i < op->result_count(); ++i) {
         if (factor.results[i] < 0) continue;
         const int64_t bytes = BlockBytes(*op->result(i));
         live_ += bytes;
         if (!PassesBy(*op->result(i))) largest_ = std::max(largest_, bytes);
+        // A loop's result takes the place of what it starts from.
+        if (is_loop && EndsAt(*op->operand(i), *op)) {
+          reused += std::min(bytes, BlockBytes(*op->operand(i)));
+        }
       }
-      most_ = std::max(most_, live_ + inside);
+      most_ = std::max(most_, live_ - reused + inside);
       largest_ = std::max(largest_, inside);
-      if (!op->Is(Opcode::kWhile)) Release(*op);
+      llvm::DenseSet<const Value*> seen;
+      for (const Value* operand : op->operands()) {
+        if (EndsAt(*operand, *op) && seen.insert(operand).second) live_ -= BlockBytes(*operand);
+      }
     }
   }
 
@@ -86,16 +90,10 @@ class PassMemory {
     return materialized_.contains(&value) ? bytes : bytes / 4;
   }
 
-  // The op is the last one to read some of the chunk's values.
-  void Release(const Op& op) {
-    llvm::DenseSet<const Value*> seen;
-    for (const Value* operand : op.operands()) {
-      const bool is_made_here = llvm::is_contained(pass_.ops, operand->defining_op());
-      if (last_use_[operand] == &op && is_made_here && seen.insert(operand).second &&
-          cut_.dimensions.contains(operand)) {
-        live_ -= BlockBytes(*operand);
-      }
-    }
+  // Whether the value is the chunk's own, and the op is the last one to read it.
+  bool EndsAt(const Value& value, const Op& op) const {
+    return last_use_.lookup(&value) == &op && cut_.dimensions.contains(&value) &&
+           llvm::is_contained(pass_.ops, value.defining_op());
   }
 
   const Cut& cut_;
@@ -187,6 +185,8 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   // A cut is made because there is too much at once: at least two chunks of one size, or there
   // would be no loop.
   cost.chunk = std::clamp<int64_t>(std::min(best, most), 1, cut.blocks / 2);
+  // What is left over for the end may live beside a chunk.
+  while (cost.chunk > 1 && cost.chunk + cut.blocks % cost.chunk > most) --cost.chunk;
   cost.chunk = RoundToDivisor(cost.chunk, cut.blocks);
   const double turns = std::ceil(static_cast<double>(cut.blocks) / static_cast<double>(cost.chunk));
   const double traffic = turns * static_cast<double>(accumulators) / kBytesPerSecond;

@@ -66,6 +66,8 @@ class BlockPlanner {
 
   StatusOr<BlockPlan> Run() {
     for (int cuts = 0; cuts < kMostCuts; ++cuts) {
+      // The block has changed.
+      view_.reset();
       const Peak peak = PeakOf(block_);
       bool has_changed = false;
       if (peak.bytes > options_.budget) {
@@ -184,15 +186,17 @@ class BlockPlanner {
   // `conflict` says why, for each dimension, with the first conflict that a copy might mend.
   StatusOr<bool> CutAround(const Value& seed, int64_t threshold, const Peak& peak,
                            int64_t most_given_up, Refusal& conflict) {
-    const BlockView view(block_);
-    const llvm::DenseSet<const Value*> materialized = MaterializedValues(block_);
+    if (!view_) {
+      view_.emplace(block_);
+      materialized_ = MaterializedValues(block_);
+    }
     BigValues big = {.threshold = threshold, .existing = existing_};
     std::optional<Candidate> best;
     conflict = {.value = &seed, .reason = "", .contested = nullptr, .user = nullptr};
     for (int d = 0; d < static_cast<int>(seed.type().rank()); ++d) {
       if (seed.type().shape()[d] < 2) continue;
       Refusal refusal;
-      std::optional<Cut> cut = FindCut(view, seed, d, big, most_given_up, refusal);
+      std::optional<Cut> cut = FindCut(*view_, seed, d, big, most_given_up, refusal);
       if (!cut) {
         conflict.reason +=
             StrCat(conflict.reason.empty() ? "" : "; ", "dimension ", d, ": ", refusal.reason,
@@ -205,7 +209,7 @@ class BlockPlanner {
         }
         continue;
       }
-      const CutCost cost = CostOf(*cut, options_, materialized, existing_, Remaining(*cut, peak));
+      const CutCost cost = CostOf(*cut, options_, materialized_, existing_, Remaining(*cut, peak));
       if (!best || IsBetter(cost, best->cost, options_.cuts_again))
         best = {.cut = std::move(*cut), .cost = cost};
     }
@@ -324,6 +328,9 @@ class BlockPlanner {
   Context& context_;
   Block& block_;
   const ChunkOptions& options_;
+  // Of the block as it is now; none if it was not asked for.
+  std::optional<BlockView> view_;
+  llvm::DenseSet<const Value*> materialized_;
   llvm::DenseSet<const Value*> existing_;
   llvm::DenseSet<const Value*> tried_;
   llvm::DenseSet<const Value*> tried_keeping_;

@@ -9,6 +9,7 @@
 
 #include "analysis/peak.h"
 #include "ir/verify.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "plan/run_time.h"
 #include "rewrite/fold_transposes.h"
 #include "rewrite/inline_calls.h"
@@ -27,7 +28,7 @@ constexpr int kMostAttempts = 3;
 // Budgets for the smallest program, of which the one counts that leaves the least: with a small one
 // more values are in the way of each other. It depends on nothing that was learned from the
 // attempts before, so that the limit which it needs is one that it fits.
-constexpr int64_t kLeastBudgets[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20};
+constexpr int64_t kLeastBudgets[] = {256 << 10, 4 << 20, 64 << 20};
 // Its chunks, as a part of the budget.
 constexpr int64_t kLeastChunkShare = 4;
 // How many values are told that hold the memory.
@@ -43,10 +44,12 @@ constexpr double kLeastChunkScale = 0.1;
 constexpr Strategy kStrategies[] = {
     {.big_share = 8, .kept_share = 0, .cuts_again = false},
     {.big_share = 8, .kept_share = 0, .cuts_again = true},
-    {.big_share = 32, .kept_share = 0, .cuts_again = false},
+    {.big_share = 64, .kept_share = 0, .cuts_again = false},
     {.big_share = 8, .kept_share = 8, .cuts_again = false},
     {.big_share = 3, .kept_share = 0, .cuts_again = false},
 };
+// The first of them leave the least whole.
+constexpr size_t kLeastStrategies = 3;
 // A plan that fits and takes at most this much longer than the whole program is good enough.
 constexpr double kGoodEnough = 1.1;
 // Estimates are off by some percent, so being somewhat over the budget is traded for time: the
@@ -197,7 +200,7 @@ StatusOr<PlannedModule> Planner::Smallest() {
     PlannerOptions options = options_;
     options.budget = budget;
     options.best_chunk_bytes = budget / kLeastChunkShare;
-    for (const Strategy& strategy : kStrategies) {
+    for (const Strategy& strategy : llvm::ArrayRef(kStrategies).take_front(kLeastStrategies)) {
       ASSIGN_OR_RETURN(PlannedModule planned, Plan(options, strategy));
       const bool is_smaller =
           planned.plan.has_changes() && planned.peak_after < smallest.peak_after;
