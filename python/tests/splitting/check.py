@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -121,13 +122,14 @@ def compare(
     outcome: Outcome,
 ) -> None:
     suspects = []
+    alone = OpByOp(case)
     for place, (number, x, y) in enumerate(zip(case.graph.outputs, expected, results, strict=True)):
         spec = case.graph.specs[number]
         if x.shape != y.shape or x.dtype != y.dtype:
             raise Failure(f"v{number} has another type: {y.dtype}{y.shape}, not {x.dtype}{x.shape}")
         if spec.exact:
             same = (x == y) | (is_nan(x) & is_nan(y))
-            if not np.all(same):
+            if not np.all(same) and not alone.agrees(place, y):
                 raise Failure(f"v{number} ({spec}) differs: {show_difference(x, y, same)}")
             continue
         wide_x, wide_y = widened(x), widened(y)
@@ -135,6 +137,8 @@ def compare(
         special = ~np.isfinite(wide_x) | ~np.isfinite(wide_y)
         same = (wide_x == wide_y) | (is_nan(wide_x) & is_nan(wide_y))
         if not np.all(same | ~special):
+            if alone.agrees(place, y):
+                continue
             raise Failure(f"v{number} ({spec}) differs: {show_difference(x, y, same | ~special)}")
         wide_x, wide_y = np.where(special, 0, wide_x), np.where(special, 0, wide_y)
         rounding, _ = unit(case.graph, number)
@@ -143,6 +147,30 @@ def compare(
     if suspects:
         outcome.needed_reference = True
         _compare_with_reference(case, plain, suspects)
+
+
+class OpByOp:
+    """The results with each op compiled alone, which tell who is right if two programs differ.
+
+    XLA's own program is not always: a sum of two equal bytes is odd (255 instead of 254), NaN are
+    lost, and slices of slices begin elsewhere if they begin outside (openxla/xla issue 49121).
+    """
+
+    def __init__(self, case: Case):
+        self.case = case
+
+    @functools.cached_property
+    def results(self) -> list[np.ndarray]:
+        with jax.disable_jit():
+            return [np.asarray(r) for r in self.case.graph(*map(jnp.asarray, self.case.arguments))]
+
+    def agrees(self, place: int, y: np.ndarray) -> bool:
+        """Whether exact numbers, infinities and NaN are these."""
+        x = self.results[place]
+        same = (x == y) | (is_nan(x) & is_nan(y))
+        if not self.case.graph.specs[self.case.graph.outputs[place]].exact:
+            same |= np.isfinite(widened(x)) & np.isfinite(widened(y))
+        return bool(np.all(same))
 
 
 def _compare_with_reference(case: Case, plain, suspects) -> None:
@@ -194,9 +222,11 @@ def unit(graph: Graph, number: int) -> tuple[float, int]:
     alone = dataclasses.replace(graph, outputs=[number]).without_dead_nodes()
     used = {number} | {i for node in alone.nodes for i in (*node.operands, *node.results)}
     units = [ulp(graph.specs[i].dtype) for i in used if not graph.specs[i].is_integer]
-    # Bodies of loops may round to float32 inside.
-    has_body = any("[" in node.name for node in alone.nodes)
-    return max(units + [ulp("float32")] * has_body), max(graph.specs[i].size for i in used)
+    # Bodies of loops may round to float32 inside, or to what they say.
+    for node in alone.nodes:
+        units += [ulp("float32")] * ("[" in node.name)
+        units += [ulp(dtype) for dtype in ("bfloat16", "float16") if f"to {dtype}" in node.name]
+    return max(units), max(graph.specs[i].size for i in used)
 
 
 def widened(array: np.ndarray) -> np.ndarray:
