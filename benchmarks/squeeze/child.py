@@ -189,15 +189,16 @@ def _of_record() -> dict[str, Any]:
 
 
 def _fastest(runs: list[Callable], arguments: list, seconds: float) -> list[float]:
-    """The least time of each of `runs`, for about so many seconds.
+    """The least time of each of `runs`, for about so many seconds; 0: of one run.
 
     They take turns, and turns at being first: what one leaves in the caches and in the allocator
     is for the next.
     """
     least = [float("inf")] * len(runs)
     deadline = time.perf_counter() + seconds
+    least_runs = LEAST_RUNS if seconds else 1
     for count in range(MOST_RUNS):
-        if count >= LEAST_RUNS and time.perf_counter() > deadline:
+        if count >= least_runs and time.perf_counter() > deadline:
             break
         order = range(len(runs))
         for i in order if count % 2 == 0 else reversed(order):
