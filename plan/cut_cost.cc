@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "plan/run_time.h"
+#include "split/cut_block.h"
 
 namespace plimsoll {
 namespace {
@@ -131,6 +132,25 @@ int64_t RoundToDivisor(int64_t chunk, int64_t blocks) {
   return chunk;
 }
 
+// With what is known of its blocks.
+void ChooseChunk(const Cut& cut, const ChunkOptions& options, int64_t remaining,
+                 int64_t accumulators, CutCost& cost) {
+  const int64_t room = options.budget - remaining - cost.whole_bytes;
+  cost.excess = std::max<int64_t>(0, cost.block_bytes - room);
+  const int64_t best = std::max(options.best_bytes, 4 * accumulators) / cost.largest_bytes;
+  // Other cuts will make room as well, so what lives beside is not all held against this one.
+  const int64_t share = std::max(room, (options.budget - cost.whole_bytes) / 2);
+  const int64_t least = std::min(kSmallChunk, options.budget / kSmallShare) / cost.block_bytes;
+  const int64_t most =
+      std::min(std::max(share / cost.block_bytes, least), options.most_bytes / cost.largest_bytes);
+  // A cut is made because there is too much at once: at least two chunks of one size, or there
+  // would be no loop.
+  cost.chunk = std::clamp<int64_t>(std::min(best, most), 1, cut.blocks / 2);
+  // What is left over for the end may live beside a chunk.
+  while (cost.chunk > 1 && cost.chunk + cut.blocks % cost.chunk > most) --cost.chunk;
+  cost.chunk = RoundToDivisor(cost.chunk, cut.blocks);
+}
+
 }  // namespace
 
 CutCost CostOf(const Cut& cut, const ChunkOptions& options,
@@ -139,6 +159,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   CutCost cost;
   for (const Value* value : cut.given_up) cost.whole_bytes += BytesOf(*value);
   int64_t accumulators = 0;
+  int64_t compensations = 0;
   int64_t copied = 0;
   cost.largest_bytes = 1;
   double seconds = 0;
@@ -148,11 +169,13 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
     if (pass.ops.empty()) continue;
     int64_t accumulated = 0;
     for (const Op* op : pass.accumulated) {
+      const Factor& factor = cut.ops.find(op)->second.factor;
       for (const Value* result : op->results()) {
-        if (cut.ops.find(op)->second.factor.results[result->index()] == kPartial) {
-          accumulated += BytesOf(*result);
-          if (!existing.contains(result)) cost.whole_bytes += BytesOf(*result);
-        }
+        if (factor.results[result->index()] != kPartial) continue;
+        accumulated += BytesOf(*result);
+        if (!existing.contains(result)) cost.whole_bytes += BytesOf(*result);
+        const bool is_float = result->type().element_type().Is(TypeKind::kFloat);
+        if (is_float && factor.combination == Combination::kSum) compensations += BytesOf(*result);
       }
     }
     accumulators = std::max(accumulators, accumulated);
@@ -174,20 +197,12 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
   }
   cost.whole_bytes += copied;
   cost.block_bytes = std::max<int64_t>(cost.block_bytes, 1);
-  const int64_t room = options.budget - remaining - cost.whole_bytes;
-  cost.excess = std::max<int64_t>(0, cost.block_bytes - room);
-  const int64_t best = std::max(options.best_bytes, 4 * accumulators) / cost.largest_bytes;
-  // Other cuts will make room as well, so what lives beside is not all held against this one.
-  const int64_t share = std::max(room, (options.budget - cost.whole_bytes) / 2);
-  const int64_t least = std::min(kSmallChunk, options.budget / kSmallShare) / cost.block_bytes;
-  const int64_t most =
-      std::min(std::max(share / cost.block_bytes, least), options.most_bytes / cost.largest_bytes);
-  // A cut is made because there is too much at once: at least two chunks of one size, or there
-  // would be no loop.
-  cost.chunk = std::clamp<int64_t>(std::min(best, most), 1, cut.blocks / 2);
-  // What is left over for the end may live beside a chunk.
-  while (cost.chunk > 1 && cost.chunk + cut.blocks % cost.chunk > most) --cost.chunk;
-  cost.chunk = RoundToDivisor(cost.chunk, cut.blocks);
+  ChooseChunk(cut, options, remaining, accumulators, cost);
+  if (compensations > 0 && cut.blocks / cost.chunk > kManyTurns) {
+    cost.whole_bytes += compensations;
+    accumulators += compensations;
+    ChooseChunk(cut, options, remaining, accumulators, cost);
+  }
   const double turns = std::ceil(static_cast<double>(cut.blocks) / static_cast<double>(cost.chunk));
   const double traffic = turns * static_cast<double>(accumulators) / kBytesPerSecond;
   cost.seconds = seconds + traffic + turns * kSecondsPerOp * static_cast<double>(ops);

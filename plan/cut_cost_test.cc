@@ -57,8 +57,10 @@ TEST(CutCostTest, ChunksFitTheCache) {
   EXPECT_EQ(Cost({.budget = 1'000'000'000, .best_bytes = 400'000}).chunk, 100);
 }
 
+// The result takes 4000 bytes, and in more than a few turns its rounding error as many.
 TEST(CutCostTest, ChunksFitTheBudget) {
-  EXPECT_EQ(Cost({.budget = 64'000, .best_bytes = 400'000}).chunk, 10);
+  EXPECT_EQ(Cost({.budget = 64'000, .best_bytes = 400'000}).chunk, 8);
+  EXPECT_EQ(Cost({.budget = 304'000, .best_bytes = 400'000}).chunk, 50);
 }
 
 TEST(CutCostTest, NoValueOfAChunkIsLargerThanItMayBe) {
@@ -67,8 +69,8 @@ TEST(CutCostTest, NoValueOfAChunkIsLargerThanItMayBe) {
 
 // What lives beside is held against the cut, but never more than half of the budget.
 TEST(CutCostTest, OtherValuesTakeRoom) {
-  EXPECT_EQ(Cost({.budget = 64'000, .best_bytes = 400'000}, 1000, 1, 12'000).chunk, 8);
-  EXPECT_EQ(Cost({.budget = 64'000, .best_bytes = 400'000}, 1000, 1, 60'000).chunk, 5);
+  EXPECT_EQ(Cost({.budget = 64'000, .best_bytes = 400'000}, 1000, 1, 12'000).chunk, 5);
+  EXPECT_EQ(Cost({.budget = 64'000, .best_bytes = 400'000}, 1000, 1, 60'000).chunk, 4);
 }
 
 // An accumulator is read and written with every chunk, so that larger chunks save time.
@@ -96,7 +98,7 @@ TEST(CutCostTest, AtLeastTwoChunks) {
 TEST(CutCostTest, OneBlockIfNothingFits) {
   const CutCost cost = Cost({.budget = 5'000});
   EXPECT_EQ(cost.chunk, 1);
-  EXPECT_EQ(cost.excess, 5'000);
+  EXPECT_EQ(cost.excess, 9'000);
 }
 
 TEST(CutCostTest, SmallChunksTakeLonger) {

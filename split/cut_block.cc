@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "ir/builder.h"
@@ -92,7 +93,21 @@ class PassBuilder {
     return places;
   }
 
-  // The state: results of accumulating ops, then values that are written chunk by chunk.
+  // Those of them whose rounding errors are carried along.
+  llvm::SmallVector<size_t> Compensated(const Op& op) const {
+    llvm::SmallVector<size_t> places;
+    const Factor& factor = FactorOf(op);
+    if (factor.combination != Combination::kSum || cut_.blocks / chunk_ <= kManyTurns)
+      return places;
+    for (size_t i = 0; i < factor.results.size(); ++i) {
+      const bool is_float = op.result(i)->type().element_type().Is(TypeKind::kFloat);
+      if (factor.results[i] == kPartial && is_float) places.push_back(i);
+    }
+    return places;
+  }
+
+  // The state: of each accumulating op its results and their rounding errors, then values that are
+  // written chunk by chunk.
   Status MakeInitialState() {
     for (const Op* op : pass_.accumulated) {
       const Values operands = op->operands();
@@ -101,6 +116,11 @@ class PassBuilder {
         const bool is_partial = factor.results[i] == kPartial;
         initial_.push_back(is_partial ? InitialAccumulator(builder_, *op, factor, i, operands)
                                       : ZerosLike(builder_, op->result(i)->type()));
+      }
+      for (const size_t i : Compensated(*op)) {
+        initial_.push_back(ZerosLike(
+            builder_,
+            AccumulatorType(builder_.context(), op->result(i)->type(), factor.combination)));
       }
     }
     for (const Value* value : pass_.written) {
@@ -174,19 +194,40 @@ class PassBuilder {
     Values so_far;
     Values partial;
     llvm::SmallVector<size_t> places;
-    for (const size_t i : Accumulated(factor)) {
+    // Where the rounding error of each is; of none if it has none.
+    llvm::SmallVector<std::optional<size_t>> lost_places;
+    const llvm::SmallVector<size_t> accumulated = Accumulated(factor);
+    const llvm::SmallVector<size_t> compensated = Compensated(op);
+    size_t lost_place = place + accumulated.size();
+    for (const size_t i : accumulated) {
       next[place] = parts[i];
       if (factor.results[i] == kPartial) {
         so_far.push_back(state[place]);
         partial.push_back(parts[i]);
         places.push_back(place);
+        lost_places.emplace_back();
+        if (llvm::is_contained(compensated, i)) {
+          partial.back() = builder.Add(partial.back(), state[lost_place]);
+          lost_places.back() = lost_place++;
+        }
       }
       ++place;
     }
     if (partial.empty()) return OkStatus();
     ASSIGN_OR_RETURN(const Values combined, Combine(builder, op, factor, so_far, partial));
-    for (size_t i = 0; i < places.size(); ++i) next[places[i]] = combined[i];
+    for (size_t i = 0; i < places.size(); ++i) {
+      next[places[i]] = combined[i];
+      if (lost_places[i]) next[*lost_places[i]] = Lost(builder, so_far[i], partial[i], combined[i]);
+    }
     return OkStatus();
+  }
+
+  // What rounding took from a sum of two numbers.
+  static Value* Lost(Builder& builder, Value* large, Value* small, Value* sum) {
+    Value* lost = builder.Subtract(small, builder.Subtract(sum, large));
+    // Of infinity nothing is lost.
+    Value* is_finite = builder.Unary(Opcode::kIsFinite, sum);
+    return builder.Select(is_finite, lost, ZerosLike(builder, lost->type()));
   }
 
   // Where the op's results begin in the state.
@@ -194,7 +235,7 @@ class PassBuilder {
     size_t place = 0;
     for (const Op* other : pass_.accumulated) {
       if (other == &op) break;
-      place += Accumulated(FactorOf(*other)).size();
+      place += Accumulated(FactorOf(*other)).size() + Compensated(*other).size();
     }
     return place;
   }
@@ -208,6 +249,7 @@ class PassBuilder {
         const Type element = result->type().element_type();
         result->ReplaceAllUsesWith(builder_.Convert(state[place++], element));
       }
+      place += Compensated(*op).size();
     }
     for (const Value* value : pass_.written) {
       value->defining_op()->result(value->index())->ReplaceAllUsesWith(state[place++]);

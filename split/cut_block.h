@@ -13,6 +13,10 @@
 
 namespace plimsoll {
 
+// Sums of floats that take more turns than this carry along what rounding took away from them, or
+// they would be less exact than XLA's own, which adds up in a tree.
+inline constexpr int64_t kManyTurns = 32;
+
 // Each pass of the cut becomes one loop (stablehlo.while) over chunks of `chunk` blocks, and one
 // more chunk for what remains. Other ops of the block are moved between the loops, and keep their
 // order. Gives the loops. Afterwards the cut's pointers into the block are not valid any more.

@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "analysis/cut.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "split/testing.h"
 
 namespace plimsoll::testing {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The program, cut in chunks of `chunk` blocks along a dimension of the first result of `maker`.
 // Values of more than 60 bytes are big, unless they are arguments or results.
@@ -257,6 +261,40 @@ TEST(CutBlockTest, AValueIsKeptForALaterPass) {
   }) : (tensor<i32>, tensor<5xf32>) -> (tensor<i32>, tensor<5xf32>)
   "func.return"(%25#1) : (tensor<5xf32>) -> ()
 )");
+}
+
+// The sum of 40 numbers that are made of %0, one by one or in twos.
+std::string LongSum(std::string_view element, std::string_view maker, int64_t chunk) {
+  const std::string type = StrCat("40x", element);
+  const std::string zero = element == "i32" ? "0" : "0.0";
+  return AfterCut(
+      {type},
+      StrCat("%m = \"stablehlo.", maker, "\"(%0) : (tensor<", type, ">) -> tensor<", type,
+             ">\n%z = \"stablehlo.constant\"() <{value = dense<", zero, "> : tensor<", element,
+             ">}> : () -> tensor<", element,
+             ">\n%s = \"stablehlo.reduce\"(%m, %z) <{dimensions = array<i64: 0>}> "
+             "({\n^bb1(%a: tensor<",
+             element, ">, %b: tensor<", element, ">):\n%c = \"stablehlo.add\"(%a, %b) : (tensor<",
+             element, ">, tensor<", element, ">) -> tensor<", element,
+             ">\n\"stablehlo.return\"(%c) : (tensor<", element, ">) -> ()\n}) : (tensor<", type,
+             ">, tensor<", element, ">) -> tensor<", element, ">"),
+      {{"%s", element}}, maker, 0, chunk);
+}
+
+TEST(CutBlockTest, LongSumsCarryTheirRoundingErrorsAlong) {
+  const std::string text = LongSum("f32", "sine", 1);
+  EXPECT_THAT(text, HasSubstr(R"(
+    %16 = "stablehlo.add"(%14, %arg6) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %17 = "stablehlo.add"(%arg5, %16) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %18 = "stablehlo.subtract"(%17, %arg5) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %19 = "stablehlo.subtract"(%16, %18) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %20 = "stablehlo.is_finite"(%17) : (tensor<f32>) -> tensor<i1>
+)"));
+}
+
+TEST(CutBlockTest, ShortSumsAndExactOnesDoNot) {
+  EXPECT_THAT(LongSum("f32", "sine", 2), Not(HasSubstr("is_finite")));
+  EXPECT_THAT(LongSum("i32", "negate", 1), Not(HasSubstr("is_finite")));
 }
 
 TEST(CutBlockTest, OneChunkNeedsNoLoop) {

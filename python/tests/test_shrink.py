@@ -274,3 +274,33 @@ def test_a_table_that_a_loop_reads_has_its_gradient():
     assert plimsoll.report()[-1].is_changed
     for one, other in zip(found, expected, strict=True):
         assert_close(one, other)
+
+
+def gram(x, scales):
+    features = jnp.exp(-jnp.square(x[:, None])) * scales
+    return features.T @ features
+
+
+def test_sums_over_many_turns_are_as_exact_as_they_were():
+    x = jnp.asarray(np.random.default_rng(0).standard_normal(1_000_003), "float32")
+    scales = jnp.linspace(1.0, 2.0, 16, dtype="float32")
+    wide = np.exp(-np.square(np.asarray(x, "float64")[:, None])) * np.asarray(scales, "float64")
+    expected = wide.T @ wide
+    own = np.max(np.abs(jax.jit(gram)(x, scales) - expected))
+    with plimsoll.memory_limit(6 * MB):
+        found = jax.jit(lambda *inputs: gram(*inputs))(x, scales)
+    (cut,) = plimsoll.report()[-1].plan["made"]
+    assert cut["blocks"] // cut["chunk"] > 32
+    assert np.max(np.abs(found - expected)) <= 2 * own
+
+
+def test_infinite_sums_over_many_turns_stay_infinite():
+    x = jnp.linspace(-1.0, 1.0, 1_000_003, dtype="float32")
+    scales = jnp.asarray(np.logspace(0, 19, 16), "float32")
+    expected = jax.jit(gram)(x, scales)
+    assert np.isinf(expected).any() and np.isfinite(expected).any()
+    with plimsoll.memory_limit(6 * MB):
+        found = jax.jit(lambda *inputs: gram(*inputs))(x, scales)
+    assert plimsoll.report()[-1].is_changed
+    np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
+    assert not np.isnan(found).any()
