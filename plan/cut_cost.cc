@@ -51,7 +51,10 @@ bool PassesBy(const Value& value) {
 class PassMemory {
  public:
   PassMemory(const Cut& cut, const CutPass& pass, const llvm::DenseSet<const Value*>& materialized)
-      : cut_(cut), pass_(pass), materialized_(materialized) {}
+      : cut_(cut),
+        pass_(pass),
+        materialized_(materialized),
+        ops_(pass.ops.begin(), pass.ops.end()) {}
 
   void Run() {
     for (const Op* op : pass_.ops) {
@@ -94,12 +97,13 @@ class PassMemory {
   // Whether the value is the chunk's own, and the op is the last one to read it.
   bool EndsAt(const Value& value, const Op& op) const {
     return last_use_.lookup(&value) == &op && cut_.dimensions.contains(&value) &&
-           llvm::is_contained(pass_.ops, value.defining_op());
+           ops_.contains(value.defining_op());
   }
 
   const Cut& cut_;
   const CutPass& pass_;
   const llvm::DenseSet<const Value*>& materialized_;
+  llvm::DenseSet<const Op*> ops_;
   llvm::DenseMap<const Value*, const Op*> last_use_;
   int64_t live_ = 0;
   int64_t most_ = 0;
@@ -174,8 +178,7 @@ CutCost CostOf(const Cut& cut, const ChunkOptions& options,
         if (factor.results[result->index()] != kPartial) continue;
         accumulated += BytesOf(*result);
         if (!existing.contains(result)) cost.whole_bytes += BytesOf(*result);
-        const bool is_float = result->type().element_type().Is(TypeKind::kFloat);
-        if (is_float && factor.combination == Combination::kSum) compensations += BytesOf(*result);
+        if (IsSumOfFloats(*op, factor, result->index())) compensations += BytesOf(*result);
       }
     }
     accumulators = std::max(accumulators, accumulated);

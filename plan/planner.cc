@@ -140,6 +140,7 @@ StatusOr<PlannedModule> Planner::Next() {
     Normalize(*normal_);
   }
   if (normal_->main() == nullptr || normal_->main()->entry_block() == nullptr) return planned;
+  if (attempts_ == 0) peak_before_ = PeakOf(*normal_->main()->entry_block()).bytes;
   ++attempts_;
   if (attempts_ == kMostAttempts) {
     ASSIGN_OR_RETURN(planned, Smallest());
@@ -225,7 +226,6 @@ StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options,
       .big_share = strategy.big_share,
       .kept_share = strategy.kept_share,
       .cuts_again = strategy.cuts_again};
-  planned.peak_before = PeakOf(body).bytes;
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module.context(), body, chunk_options));
   RemoveDeadOps(module.op());
   planned.peak_after = PeakOf(body).bytes;
@@ -236,6 +236,7 @@ StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options,
 StatusOr<PlannedModule> Planner::Finish(PlannedModule planned) {
   last_made_ = planned.plan.made;
   last_estimate_ = planned.peak_after;
+  planned.peak_before = peak_before_;
   Module& module = *planned.module;
   if (planned.plan.has_changes()) {
     RETURN_IF_ERROR(ClampSlices(module.context(), module.op()));

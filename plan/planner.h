@@ -81,6 +81,7 @@ class Planner {
   const Module& program_;
   // The program without calls and what else would be in the way.
   std::unique_ptr<Module> normal_;
+  int64_t peak_before_ = 0;
   PlannerOptions options_;
   // What the next plan is made for, with what was learned.
   PlannerOptions aim_;

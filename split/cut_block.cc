@@ -97,11 +97,9 @@ class PassBuilder {
   llvm::SmallVector<size_t> Compensated(const Op& op) const {
     llvm::SmallVector<size_t> places;
     const Factor& factor = FactorOf(op);
-    if (factor.combination != Combination::kSum || cut_.blocks / chunk_ <= kManyTurns)
-      return places;
+    if (cut_.blocks / chunk_ <= kManyTurns) return places;
     for (size_t i = 0; i < factor.results.size(); ++i) {
-      const bool is_float = op.result(i)->type().element_type().Is(TypeKind::kFloat);
-      if (factor.results[i] == kPartial && is_float) places.push_back(i);
+      if (IsSumOfFloats(op, factor, i)) places.push_back(i);
     }
     return places;
   }
@@ -265,6 +263,11 @@ class PassBuilder {
 };
 
 }  // namespace
+
+bool IsSumOfFloats(const Op& op, const Factor& factor, size_t result) {
+  return factor.combination == Combination::kSum && factor.results[result] == kPartial &&
+         op.result(result)->type().element_type().Is(TypeKind::kFloat);
+}
 
 StatusOr<std::vector<Op*>> CutBlock(Context& context, Block& block, const Cut& cut, int64_t chunk) {
   std::vector<Op*> ops;

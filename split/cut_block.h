@@ -3,6 +3,7 @@
 #ifndef PLIMSOLL_SPLIT_CUT_BLOCK_H_
 #define PLIMSOLL_SPLIT_CUT_BLOCK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace plimsoll {
 // Sums of floats that take more turns than this carry along what rounding took away from them, or
 // they would be less exact than XLA's own, which adds up in a tree.
 inline constexpr int64_t kManyTurns = 32;
+bool IsSumOfFloats(const Op& op, const Factor& factor, size_t result);
 
 // Each pass of the cut becomes one loop (stablehlo.while) over chunks of `chunk` blocks, and one
 // more chunk for what remains. Other ops of the block are moved between the loops, and keep their
