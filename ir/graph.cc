@@ -1,6 +1,7 @@
 #include "ir/graph.h"
 
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 #include "ir/status.h"
@@ -278,6 +279,27 @@ Op* Module::main() const {
     only_public = function;
   }
   return only_public;
+}
+
+std::optional<int64_t> ConstantScalar(const Value& value) {
+  const Op* op = value.defining_op();
+  if (op == nullptr || !op->Is(Opcode::kConstant)) return std::nullopt;
+  const Attribute constant = op->Get("value");
+  const bool is_integer = constant.Is(AttributeKind::kDenseElements) &&
+                          constant.type().rank() == 0 &&
+                          constant.type().element_type().Is(TypeKind::kInteger);
+  if (!is_integer) return std::nullopt;
+  const llvm::ArrayRef<char> bytes = constant.bytes();
+  if (bytes.size() == 1) return bytes[0];
+  if (bytes.size() == sizeof(int64_t)) {
+    int64_t number = 0;
+    std::memcpy(&number, bytes.data(), sizeof(number));
+    return number;
+  }
+  if (bytes.size() != sizeof(int32_t)) return std::nullopt;
+  int32_t number = 0;
+  std::memcpy(&number, bytes.data(), sizeof(number));
+  return number;
 }
 
 std::string_view SymbolName(const Op& op) {

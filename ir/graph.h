@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -312,6 +313,9 @@ class Module {
   std::vector<Resource> resources_;
   std::unique_ptr<Op> op_;
 };
+
+// The number that a constant scalar of integers holds; nothing if the value is not one.
+std::optional<int64_t> ConstantScalar(const Value& value);
 
 // The name of a function or another op with a symbol; "" if it has none.
 std::string_view SymbolName(const Op& op);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 namespace plimsoll {
@@ -17,21 +16,6 @@ double ElementCount(const Value& value) {
   return static_cast<double>(value.type().element_count().value_or(0));
 }
 
-std::optional<int64_t> ScalarOf(const Value& value) {
-  const Op* op = value.defining_op();
-  if (op == nullptr || !op->Is(Opcode::kConstant) || value.type().rank() != 0) return std::nullopt;
-  const llvm::ArrayRef<char> bytes = op->Get("value").bytes();
-  if (bytes.size() == sizeof(int32_t)) {
-    int32_t number = 0;
-    std::memcpy(&number, bytes.data(), sizeof(number));
-    return number;
-  }
-  if (bytes.size() != sizeof(int64_t)) return std::nullopt;
-  int64_t number = 0;
-  std::memcpy(&number, bytes.data(), sizeof(number));
-  return number;
-}
-
 // A counter that starts at a constant, grows by a constant and ends below a constant.
 double TurnsOf(const Op& loop) {
   const Block& condition = loop.region(0).front();
@@ -43,9 +27,9 @@ double TurnsOf(const Op& loop) {
   if (!counter.is_argument() || counter.block() != &condition) return kUnknownTurns;
   const Op* next = body.last()->operand(counter.index())->defining_op();
   if (next == nullptr || !next->Is(Opcode::kAdd)) return kUnknownTurns;
-  const std::optional<int64_t> end = ScalarOf(*compare->operand(1));
-  const std::optional<int64_t> step = ScalarOf(*next->operand(1));
-  const int64_t start = ScalarOf(*loop.operand(counter.index())).value_or(0);
+  const std::optional<int64_t> end = ConstantScalar(*compare->operand(1));
+  const std::optional<int64_t> step = ConstantScalar(*next->operand(1));
+  const int64_t start = ConstantScalar(*loop.operand(counter.index())).value_or(0);
   if (!end || !step || *step < 1) return kUnknownTurns;
   return std::max(0.0, static_cast<double>(*end - start) / static_cast<double>(*step));
 }

@@ -1,28 +1,10 @@
 #include "rewrite/resolve_cases.h"
 
-#include <cstring>
 #include <optional>
 #include <vector>
 
 namespace plimsoll {
 namespace {
-
-// The number that a constant scalar holds; nothing if the value is not one.
-std::optional<int64_t> ConstantScalar(const Value& value) {
-  const Op* op = value.defining_op();
-  if (op == nullptr || !op->Is(Opcode::kConstant)) return std::nullopt;
-  const Attribute constant = op->Get("value");
-  const bool is_integer = constant.Is(AttributeKind::kDenseElements) &&
-                          constant.type().rank() == 0 &&
-                          constant.type().element_type().Is(TypeKind::kInteger);
-  if (!is_integer) return std::nullopt;
-  const llvm::ArrayRef<char> bytes = constant.bytes();
-  if (bytes.size() == 1) return bytes[0];
-  if (bytes.size() != sizeof(int32_t)) return std::nullopt;
-  int32_t number = 0;
-  std::memcpy(&number, bytes.data(), sizeof(number));
-  return number;
-}
 
 // The region that is run, if that is known.
 const Region* ChosenRegion(const Op& op) {
