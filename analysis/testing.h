@@ -15,6 +15,7 @@
 #include "ir/status.h"
 #include "ir/verify.h"
 #include "stablehlo/text_reader.h"
+#include "stablehlo/text_writer.h"
 
 namespace plimsoll::testing {
 
@@ -49,6 +50,13 @@ inline std::unique_ptr<Module> Program(const std::vector<std::string_view>& argu
   if (!module.ok()) return nullptr;
   EXPECT_TRUE(Verify(**module).ok()) << Verify(**module).ToString();
   return *std::move(module);
+}
+
+// The function without its frame.
+inline std::string BodyText(const Module& module) {
+  const std::string text = WriteText(*module.main());
+  const size_t begin = text.find("^bb0(");
+  return text.substr(begin, text.rfind("}) :") - begin);
 }
 
 // A program of one op, whose results nobody uses.

@@ -5,6 +5,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/APSInt.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace plimsoll {
@@ -80,6 +81,35 @@ std::optional<std::string> EncodeElement(Type element, int64_t value) {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<double> DecodeElement(Type element, llvm::ArrayRef<char> bytes) {
+  constexpr size_t kMostBytes = sizeof(uint64_t);
+  const bool is_float = element.Is(TypeKind::kFloat);
+  if (!is_float && !element.Is(TypeKind::kInteger)) return std::nullopt;
+  if (bytes.empty() || bytes.size() > kMostBytes) return std::nullopt;
+  uint64_t bits = 0;
+  for (const auto [place, byte] : llvm::enumerate(bytes)) {
+    bits |= uint64_t{static_cast<uint8_t>(byte)} << (8 * place);
+  }
+  if (is_float) {
+    const llvm::fltSemantics& semantics = FloatSemantics(element.float_kind());
+    const unsigned width = llvm::APFloat::getSizeInBits(semantics);
+    if (width > 64) return std::nullopt;
+    llvm::APFloat number(semantics, llvm::APInt(64, bits).trunc(width));
+    bool loses_information = false;
+    number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+                   &loses_information);
+    return number.convertToDouble();
+  }
+  const unsigned width = element.integer_width();
+  if (width == 0 || width > 64) return std::nullopt;
+  const bool is_unsigned = element.signedness() == Signedness::kUnsigned || width == 1;
+  const llvm::APInt integer = llvm::APInt(64, bits).trunc(width);
+  const double number = is_unsigned ? integer.roundToDouble() : integer.signedRoundToDouble();
+  // Beyond this, not every integer is a double.
+  if (std::abs(number) > 0x1p53) return std::nullopt;
+  return number;
 }
 
 }  // namespace plimsoll

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ir/type.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace plimsoll {
 
@@ -15,6 +16,10 @@ namespace plimsoll {
 // and nothing is given if the type holds no numbers or cannot hold this one.
 std::optional<std::string> EncodeElement(Type element, double value);
 std::optional<std::string> EncodeElement(Type element, int64_t value);
+
+// The number that one element's bytes stand for: integers, and floats of at most 64 bits. Nothing
+// for other types, and for integers that a double cannot hold.
+std::optional<double> DecodeElement(Type element, llvm::ArrayRef<char> bytes);
 
 }  // namespace plimsoll
 

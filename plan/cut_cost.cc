@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "analysis/peak.h"
+#include "analysis/run_time.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "plan/run_time.h"
 #include "split/cut_block.h"
 
 namespace plimsoll {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "analysis/peak.h"
+#include "analysis/run_time.h"
 #include "ir/verify.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "plan/run_time.h"
 #include "rewrite/fold_transposes.h"
 #include "rewrite/inline_calls.h"
 #include "rewrite/merge_equal_ops.h"

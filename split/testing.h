@@ -11,16 +11,8 @@
 #include "analysis/testing.h"
 #include "ir/builder.h"
 #include "split/chunk_ops.h"
-#include "stablehlo/text_writer.h"
 
 namespace plimsoll::testing {
-
-// The function without its frame.
-inline std::string BodyText(const Module& module) {
-  const std::string text = WriteText(*module.main());
-  const size_t begin = text.find("^bb0(");
-  return text.substr(begin, text.rfind("}) :") - begin);
-}
 
 // What a chunk of `size` blocks becomes for a factor of a program of one op. To the arguments come
 // the chunk's first block, and chunks of the operands that are cut.

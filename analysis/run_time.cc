@@ -1,4 +1,4 @@
-#include "plan/run_time.h"
+#include "analysis/run_time.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,11 +9,18 @@ namespace {
 
 constexpr double kProductsPerSecond = 5e10;
 constexpr double kElementsPerSecond = 1e9;
+// Operations of factorisations and solves, which are less regular than products.
+constexpr double kSolvedPerSecond = 2e10;
 // Of a loop that does not say how often it runs.
 constexpr double kUnknownTurns = 10;
 
 double ElementCount(const Value& value) {
   return static_cast<double>(value.type().element_count().value_or(0));
+}
+
+double SizeOfLast(const Value& value) {
+  const llvm::ArrayRef<int64_t> shape = value.type().shape();
+  return shape.empty() ? 1 : static_cast<double>(shape.back());
 }
 
 // A counter that starts at a constant, grows by a constant and ends below a constant.
@@ -34,30 +41,68 @@ double TurnsOf(const Op& loop) {
   return std::max(0.0, static_cast<double>(*end - start) / static_cast<double>(*step));
 }
 
+// How many products of two numbers a product of matrices or a convolution is.
+double ProductsOf(const Op& op) {
+  const double elements = ElementCount(*op.result(0));
+  if (op.Is(Opcode::kConvolution)) {
+    const double kernel = ElementCount(*op.operand(1));
+    const int64_t features = op.Get("dimension_numbers").Find("output_feature_dimension").integer();
+    const int64_t size = op.result(0)->type().shape()[features];
+    return elements * kernel / static_cast<double>(std::max<int64_t>(1, size));
+  }
+  // Each element of the result is a sum over what both operands share.
+  double contracted = 1;
+  const auto dimensions =
+      op.Get("dot_dimension_numbers").Find("lhs_contracting_dimensions").integers();
+  for (const int64_t d : dimensions) {
+    contracted *= static_cast<double>(op.operand(0)->type().shape()[d]);
+  }
+  return elements * contracted;
+}
+
 }  // namespace
+
+double FlopsOf(const Op& op) {
+  switch (op.opcode()) {
+    case Opcode::kDotGeneral:
+    case Opcode::kConvolution:
+      return 2 * ProductsOf(op);
+    case Opcode::kReduce:
+      return ElementCount(*op.operand(0));
+    case Opcode::kCholesky:
+      return ElementCount(*op.operand(0)) * SizeOfLast(*op.operand(0)) / 3;
+    case Opcode::kTriangularSolve:
+      return ElementCount(*op.operand(1)) * SizeOfLast(*op.operand(0));
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kBroadcastInDim:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kConcatenate:
+    case Opcode::kPad:
+    case Opcode::kGather:
+      return 0;
+    default: {
+      double elements = 0;
+      for (const Value* result : op.results()) elements += ElementCount(*result);
+      return elements;
+    }
+  }
+}
 
 double SecondsOf(const Op& op) {
   double elements = 0;
   for (const Value* result : op.results()) elements += ElementCount(*result);
   switch (op.opcode()) {
-    case Opcode::kDotGeneral: {
-      // Each element of the result is a sum over what both operands share.
-      double contracted = 1;
-      const auto dimensions =
-          op.Get("dot_dimension_numbers").Find("lhs_contracting_dimensions").integers();
-      for (const int64_t d : dimensions) {
-        contracted *= static_cast<double>(op.operand(0)->type().shape()[d]);
-      }
-      return elements * contracted / kProductsPerSecond;
-    }
-    case Opcode::kConvolution: {
-      const double kernel = ElementCount(*op.operand(1));
-      const int64_t features =
-          op.Get("dimension_numbers").Find("output_feature_dimension").integer();
-      return elements * kernel /
-             static_cast<double>(std::max<int64_t>(1, op.result(0)->type().shape()[features])) /
-             kProductsPerSecond;
-    }
+    case Opcode::kDotGeneral:
+    case Opcode::kConvolution:
+      return ProductsOf(op) / kProductsPerSecond;
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve:
+      return FlopsOf(op) / kSolvedPerSecond;
     case Opcode::kExponential:
     case Opcode::kLog:
     case Opcode::kTanh:

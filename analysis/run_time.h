@@ -1,7 +1,7 @@
 // How long a program takes to run, about.
 
-#ifndef PLIMSOLL_PLAN_RUN_TIME_H_
-#define PLIMSOLL_PLAN_RUN_TIME_H_
+#ifndef PLIMSOLL_ANALYSIS_RUN_TIME_H_
+#define PLIMSOLL_ANALYSIS_RUN_TIME_H_
 
 #include "ir/graph.h"
 
@@ -13,9 +13,11 @@ inline constexpr double kSecondsPerOp = 1e-6;
 // Of the op alone, or of the whole loop. The rates are those of a processor core or two; only
 // ratios matter.
 double SecondsOf(const Op& op);
+// How many numbers the op adds, multiplies or else computes.
+double FlopsOf(const Op& op);
 // Of all ops of the block, with what each takes even if it has next to nothing to do.
 double SecondsOf(const Block& block);
 
 }  // namespace plimsoll
 
-#endif  // PLIMSOLL_PLAN_RUN_TIME_H_
+#endif  // PLIMSOLL_ANALYSIS_RUN_TIME_H_

@@ -1,4 +1,4 @@
-#include "plan/run_time.h"
+#include "analysis/run_time.h"
 
 #include <memory>
 #include <string>

@@ -1,0 +1,209 @@
+#include "rewrite/apply_rules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/block_view.h"
+#include "analysis/effects.h"
+#include "analysis/run_time.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "rewrite/merge_equal_ops.h"
+#include "rewrite/remove_dead_ops.h"
+
+namespace plimsoll {
+namespace {
+
+// Rules feed each other, but not forever.
+constexpr int kMostRounds = 16;
+// What is thought to take less time must take this much less: the model is no better.
+constexpr double kLeastGain = 1.02;
+// How much longer a part may take if its largest value gets smaller.
+constexpr double kMostLoss = 2;
+
+bool IsFree(const Op& op) {
+  return op.Is(Opcode::kConstant) || op.Is(Opcode::kIota) || op.Is(Opcode::kBroadcastInDim) ||
+         op.Is(Opcode::kReshape);
+}
+
+class CostCounter {
+ public:
+  void Add(const Op& op) {
+    cost_.seconds += SecondsOf(op) + (IsFree(op) ? 0 : kSecondsPerOp);
+    cost_.flops += FlopsOf(op);
+    if (IsFree(op)) return;
+    for (const Value* result : op.results()) {
+      cost_.largest_bytes = std::max(cost_.largest_bytes, BytesOf(*result));
+    }
+  }
+  const RuleCost& cost() const { return cost_; }
+
+ private:
+  RuleCost cost_;
+};
+
+// The op and all ops that are there for it alone, users first.
+llvm::SmallVector<Op*> OnlyFor(Op& root) {
+  llvm::SmallVector<Op*> ops = {&root};
+  llvm::DenseMap<const Op*, size_t> uses_gone;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    for (Value* operand : ops[i]->operands()) {
+      Op* definition = operand->defining_op();
+      if (definition == nullptr || definition->block() != root.block() || HasEffects(*definition)) {
+        continue;
+      }
+      size_t uses = 0;
+      for (const Value* result : definition->results()) uses += result->use_count();
+      if (++uses_gone[definition] == uses) ops.push_back(definition);
+    }
+  }
+  return ops;
+}
+
+class RuleApplier {
+ public:
+  RuleApplier(Module& module, const RuleOptions& options) : module_(module), options_(options) {}
+
+  StatusOr<RuleReport> Run(llvm::ArrayRef<Rule> rules) {
+    for (const Rule& rule : rules) {
+      if (llvm::is_contained(options_.disabled, rule.name)) continue;
+      if (options_.is_strict && rule.numerics == Numerics::kRewrites) continue;
+      rules_.push_back(&rule);
+    }
+    for (int round = 0; round < kMostRounds; ++round) {
+      has_changed_ = false;
+      report_.refused.clear();
+      RETURN_IF_ERROR(RunInside(module_.op()));
+      if (!has_changed_) break;
+      MergeEqualOps(module_.op());
+      RemoveDeadOps(module_.op());
+      properties_.Forget();
+    }
+    return std::move(report_);
+  }
+
+ private:
+  // Bodies of reductions, sorts and the like compute single numbers and are left alone.
+  static bool HasPrograms(const Op& op) {
+    return op.Is(Opcode::kModule) || op.Is(Opcode::kFunc) || op.Is(Opcode::kWhile) ||
+           op.Is(Opcode::kCase) || op.Is(Opcode::kIf);
+  }
+
+  Status RunInside(Op& op) {
+    if (!HasPrograms(op)) return OkStatus();
+    for (size_t r = 0; r < op.region_count(); ++r) {
+      for (size_t b = 0; b < op.region(r).block_count(); ++b) {
+        RETURN_IF_ERROR(RunOn(op.region(r).block(b)));
+      }
+    }
+    return OkStatus();
+  }
+
+  Status RunOn(Block& block) {
+    // What a rule makes stands before the op, what it removes too.
+    for (Op& op : llvm::make_early_inc_range(block)) {
+      RETURN_IF_ERROR(RunInside(op));
+      for (const Rule* rule : rules_) {
+        ASSIGN_OR_RETURN(const bool is_gone, Try(*rule, op));
+        if (is_gone) break;
+      }
+    }
+    return OkStatus();
+  }
+
+  // True if the rule applied, and the op is gone.
+  StatusOr<bool> Try(const Rule& rule, Op& op) {
+    Op* before = op.previous();
+    RuleScope scope(module_.context(), op, properties_);
+    const Builder::Values replacements = rule.rewrite(scope);
+    RETURN_IF_ERROR(scope.builder().status());
+    if (replacements.empty()) {
+      Undo(op, before);
+      if (!scope.refusal().empty()) Refuse(rule, op, scope.refusal());
+      return false;
+    }
+    RETURN_IF_ERROR(Check(rule, op, replacements));
+    CostCounter made;
+    for (Op* other = op.previous(); other != before; other = other->previous()) made.Add(*other);
+    const llvm::SmallVector<Op*> unneeded = UnneededAfter(op, replacements);
+    CostCounter gone;
+    for (const Op* other : unneeded) gone.Add(*other);
+    if (!IsWorthIt(gone.cost(), made.cost(), op)) {
+      Undo(op, before);
+      Refuse(rule, op, "it would not take less time or memory");
+      return false;
+    }
+    report_.fired.push_back({.rule = rule.name,
+                             .source = SourceLine(op.location()),
+                             .before = gone.cost(),
+                             .after = made.cost()});
+    for (const auto [result, replacement] : llvm::zip_equal(op.results(), replacements)) {
+      result->ReplaceAllUsesWith(replacement);
+    }
+    for (Op* other : unneeded) other->Erase();
+    properties_.Forget();
+    has_changed_ = true;
+    return true;
+  }
+
+  // A replacement that was there before is needed, though no op that was made uses it.
+  static llvm::SmallVector<Op*> UnneededAfter(Op& op, const Builder::Values& replacements) {
+    llvm::SmallVector<Op*> unneeded = OnlyFor(op);
+    llvm::SmallVector<Op*> kept;
+    for (const Value* replacement : replacements) {
+      Op* definition = replacement->defining_op();
+      if (definition == nullptr || !llvm::is_contained(unneeded, definition)) continue;
+      kept.append(OnlyFor(*definition));
+    }
+    llvm::erase_if(unneeded, [&](Op* other) { return llvm::is_contained(kept, other); });
+    return unneeded;
+  }
+
+  static Status Check(const Rule& rule, const Op& op, const Builder::Values& replacements) {
+    const bool is_right =
+        replacements.size() == op.result_count() &&
+        llvm::all_of(llvm::zip_equal(op.results(), replacements), [](const auto& pair) {
+          return std::get<0>(pair)->type() == std::get<1>(pair)->type();
+        });
+    if (is_right) return OkStatus();
+    return Status(ErrorCode::kInternal,
+                  StrCat("the rule ", rule.name, " gave other types for ", op.name()));
+  }
+
+  bool IsWorthIt(const RuleCost& before, const RuleCost& after, const Op& op) const {
+    // The results are there in both.
+    int64_t least = before.largest_bytes;
+    for (const Value* result : op.results()) least = std::max(least, BytesOf(*result));
+    if (after.largest_bytes > least) return false;
+    if (after.seconds * kLeastGain <= before.seconds) return true;
+    return options_.goal == RuleGoal::kSpace && after.largest_bytes < before.largest_bytes &&
+           after.seconds <= kMostLoss * before.seconds;
+  }
+
+  static void Undo(Op& op, const Op* before) {
+    while (op.previous() != before) op.previous()->Erase();
+  }
+
+  void Refuse(const Rule& rule, const Op& op, std::string reason) {
+    RefusedRule refused = {
+        .rule = rule.name, .source = SourceLine(op.location()), .reason = std::move(reason)};
+    if (!llvm::is_contained(report_.refused, refused)) report_.refused.push_back(refused);
+  }
+
+  Module& module_;
+  const RuleOptions& options_;
+  std::vector<const Rule*> rules_;
+  Properties properties_;
+  RuleReport report_;
+  bool has_changed_ = false;
+};
+
+}  // namespace
+
+StatusOr<RuleReport> ApplyRules(Module& module, llvm::ArrayRef<Rule> rules,
+                                const RuleOptions& options) {
+  return RuleApplier(module, options).Run(rules);
+}
+
+}  // namespace plimsoll

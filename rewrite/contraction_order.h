@@ -1,0 +1,58 @@
+// The order in which the factors of a sum of products are multiplied.
+
+#ifndef PLIMSOLL_REWRITE_CONTRACTION_ORDER_H_
+#define PLIMSOLL_REWRITE_CONTRACTION_ORDER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+// Indices of a sum of products, a bit each.
+using IndexSet = uint64_t;
+inline constexpr int kMostIndices = 64;
+
+// A product of factors, summed over all indices that are not kept: a matrix product is the factors
+// {i,k} and {k,j} of which i and j are kept.
+struct Contraction {
+  std::vector<IndexSet> factors;
+  IndexSet kept = 0;
+  // The sizes of the indices.
+  std::vector<int64_t> sizes;
+};
+
+// Two factors are multiplied, and indices that nobody else needs are summed. Factors have their
+// numbers, and the step that comes n-th makes the factor of number factors.size() + n.
+struct ContractionStep {
+  int left = 0;
+  int right = 0;
+  // Of what the step makes.
+  IndexSet indices = 0;
+};
+
+struct ContractionOrder {
+  std::vector<ContractionStep> steps;
+  double seconds = 0;
+  // The elements of the largest factor that a step makes, but for the last.
+  double largest = 0;
+};
+
+enum class ContractionGoal : uint8_t {
+  kTime,
+  // The smallest largest factor, and the least time among those.
+  kSpace,
+};
+
+// How many elements a factor with these indices has.
+double ElementsOf(IndexSet indices, llvm::ArrayRef<int64_t> sizes);
+// How long it takes to multiply two factors and to sum what `made` does not have.
+double SecondsOfStep(IndexSet left, IndexSet right, IndexSet made, llvm::ArrayRef<int64_t> sizes);
+
+// The best of all orders up to a dozen factors; beyond, a good one.
+ContractionOrder OrderContraction(const Contraction& contraction, ContractionGoal goal);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_REWRITE_CONTRACTION_ORDER_H_
