@@ -7,8 +7,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kProductsPerSecond = 5e10;
-constexpr double kElementsPerSecond = 1e9;
 // Operations of factorisations and solves, which are less regular than products.
 constexpr double kSolvedPerSecond = 2e10;
 // Of a loop that does not say how often it runs.
@@ -98,8 +96,11 @@ double SecondsOf(const Op& op) {
   for (const Value* result : op.results()) elements += ElementCount(*result);
   switch (op.opcode()) {
     case Opcode::kDotGeneral:
-    case Opcode::kConvolution:
-      return ProductsOf(op) / kProductsPerSecond;
+    case Opcode::kConvolution: {
+      double moved = elements;
+      for (const Value* operand : op.operands()) moved += ElementCount(*operand);
+      return ProductsOf(op) / kProductsPerSecond + moved / kMovedPerSecond;
+    }
     case Opcode::kCholesky:
     case Opcode::kTriangularSolve:
       return FlopsOf(op) / kSolvedPerSecond;

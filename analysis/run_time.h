@@ -7,11 +7,16 @@
 
 namespace plimsoll {
 
-// What each op takes even if it has next to nothing to do.
+// Rates of a processor core or two; only ratios matter. What each op takes even if it has next to
+// nothing to do:
 inline constexpr double kSecondsPerOp = 1e-6;
+inline constexpr double kProductsPerSecond = 5e10;
+// Of one op by one, each of which reads and writes memory or the cache.
+inline constexpr double kElementsPerSecond = 1e9;
+// Read or written by a library that computes more with them.
+inline constexpr double kMovedPerSecond = 2.5e9;
 
-// Of the op alone, or of the whole loop. The rates are those of a processor core or two; only
-// ratios matter.
+// Of the op alone, or of the whole loop.
 double SecondsOf(const Op& op);
 // How many numbers the op adds, multiplies or else computes.
 double FlopsOf(const Op& op);

@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "analysis/block_view.h"
-#include "analysis/effects.h"
+#include "analysis/only_for.h"
 #include "analysis/run_time.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/merge_equal_ops.h"
@@ -42,24 +41,6 @@ class CostCounter {
  private:
   RuleCost cost_;
 };
-
-// The op and all ops that are there for it alone, users first.
-llvm::SmallVector<Op*> OnlyFor(Op& root) {
-  llvm::SmallVector<Op*> ops = {&root};
-  llvm::DenseMap<const Op*, size_t> uses_gone;
-  for (size_t i = 0; i < ops.size(); ++i) {
-    for (Value* operand : ops[i]->operands()) {
-      Op* definition = operand->defining_op();
-      if (definition == nullptr || definition->block() != root.block() || HasEffects(*definition)) {
-        continue;
-      }
-      size_t uses = 0;
-      for (const Value* result : definition->results()) uses += result->use_count();
-      if (++uses_gone[definition] == uses) ops.push_back(definition);
-    }
-  }
-  return ops;
-}
 
 class RuleApplier {
  public:
@@ -149,12 +130,12 @@ class RuleApplier {
 
   // A replacement that was there before is needed, though no op that was made uses it.
   static llvm::SmallVector<Op*> UnneededAfter(Op& op, const Builder::Values& replacements) {
-    llvm::SmallVector<Op*> unneeded = OnlyFor(op);
+    llvm::SmallVector<Op*> unneeded = OpsOnlyFor(op);
     llvm::SmallVector<Op*> kept;
     for (const Value* replacement : replacements) {
       Op* definition = replacement->defining_op();
       if (definition == nullptr || !llvm::is_contained(unneeded, definition)) continue;
-      kept.append(OnlyFor(*definition));
+      kept.append(OpsOnlyFor(*definition));
     }
     llvm::erase_if(unneeded, [&](Op* other) { return llvm::is_contained(kept, other); });
     return unneeded;

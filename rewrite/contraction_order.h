@@ -21,19 +21,31 @@ struct Contraction {
   IndexSet kept = 0;
   // The sizes of the indices.
   std::vector<int64_t> sizes;
+  // Products that are there anyway.
+  struct Given {
+    // The factors that it is the product of, a bit each.
+    uint32_t factors = 0;
+    IndexSet indices = 0;
+  };
+  std::vector<Given> given = {};
 };
 
-// Two factors are multiplied, and indices that nobody else needs are summed. Factors have their
-// numbers, and the step that comes n-th makes the factor of number factors.size() + n.
+// Two factors are multiplied, and indices that nobody else needs are summed; or only that, where
+// there is no right one. Factors have their numbers, then come those that are given, and the step
+// that comes n-th makes the next.
 struct ContractionStep {
   int left = 0;
-  int right = 0;
+  int right = kNoFactor;
   // Of what the step makes.
   IndexSet indices = 0;
+
+  static constexpr int kNoFactor = -1;
 };
 
 struct ContractionOrder {
   std::vector<ContractionStep> steps;
+  // The number of the factor that is the result.
+  int result = 0;
   double seconds = 0;
   // The elements of the largest factor that a step makes, but for the last.
   double largest = 0;
@@ -50,7 +62,8 @@ double ElementsOf(IndexSet indices, llvm::ArrayRef<int64_t> sizes);
 // How long it takes to multiply two factors and to sum what `made` does not have.
 double SecondsOfStep(IndexSet left, IndexSet right, IndexSet made, llvm::ArrayRef<int64_t> sizes);
 
-// The best of all orders up to a dozen factors; beyond, a good one.
+// The best of all orders up to a dozen factors; beyond, the best of those that multiply neighbours.
+// There are 31 at most.
 ContractionOrder OrderContraction(const Contraction& contraction, ContractionGoal goal);
 
 }  // namespace plimsoll

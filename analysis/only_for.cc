@@ -1,0 +1,27 @@
+#include "analysis/only_for.h"
+
+#include <cstddef>
+
+#include "analysis/effects.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace plimsoll {
+
+llvm::SmallVector<Op*> OpsOnlyFor(Op& root) {
+  llvm::SmallVector<Op*> ops = {&root};
+  llvm::DenseMap<const Op*, size_t> uses_gone;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    for (Value* operand : ops[i]->operands()) {
+      Op* definition = operand->defining_op();
+      if (definition == nullptr || definition->block() != root.block() || HasEffects(*definition)) {
+        continue;
+      }
+      size_t uses = 0;
+      for (const Value* result : definition->results()) uses += result->use_count();
+      if (++uses_gone[definition] == uses) ops.push_back(definition);
+    }
+  }
+  return ops;
+}
+
+}  // namespace plimsoll

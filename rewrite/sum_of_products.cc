@@ -1,0 +1,620 @@
+#include "rewrite/sum_of_products.h"
+
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "analysis/indexed_value.h"
+#include "analysis/op_class.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "rewrite/equal_indices.h"
+
+namespace plimsoll {
+namespace {
+
+// Sets of factors are bits.
+constexpr size_t kMostFactors = 30;
+
+// Numbers for which sums and products may be taken in any order without much harm. Halves lose too
+// much wherever they are rounded on the way.
+bool IsReorderable(Type element) {
+  switch (element.kind()) {
+    case TypeKind::kInteger:
+      return element.integer_width() >= 8;
+    case TypeKind::kFloat:
+      return element.float_kind() == FloatKind::kF32 || element.float_kind() == FloatKind::kF64;
+    case TypeKind::kComplex:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsSum(const Op& op) {
+  return op.Is(Opcode::kReduce) && op.result_count() == 1 && BodyOf(op) == Opcode::kAdd &&
+         IsZero(op.operand(1));
+}
+
+class Collector {
+ public:
+  Collector(const ProductViews& views, Op& root)
+      : views_(views), element_(root.result(0)->type().element_type()), block_(root.block()) {}
+
+  std::optional<SumOfProducts> Run(Op& root) {
+    Value& result = *root.result(0);
+    IndexedValue element = {.value = &result, .indices = {}};
+    for (const int64_t size : result.type().shape()) element.indices.push_back(NewIndex(size));
+    kept_ = element.indices;
+    if (llvm::is_contained(result.type().shape(), 0) || !IsReorderable(element_)) {
+      return std::nullopt;
+    }
+    if (!TakeApart(root, element)) return std::nullopt;
+    sum_.result = Resolve(element);
+    for (const IndexedValue& leaf : leaves_) sum_.factors.push_back(Resolve(leaf));
+    for (auto& [given, read] : given_) {
+      given.factor = Resolve(read);
+      sum_.given.push_back(std::move(given));
+    }
+    CountUnseen();
+    if (!std::isfinite(sum_.scale) || sizes_.size() > kMostIndices) return std::nullopt;
+    if (llvm::is_contained(sizes_, 0)) return std::nullopt;
+    sum_.sizes = std::move(sizes_);
+    return std::move(sum_);
+  }
+
+ private:
+  int NewIndex(int64_t size) {
+    if (size == 1) return kNoIndex;
+    sizes_.push_back(size);
+    same_as_.push_back(static_cast<int>(same_as_.size()));
+    parts_.emplace_back();
+    return static_cast<int>(sizes_.size()) - 1;
+  }
+
+  int Find(int index) const {
+    while (index != kNoIndex && same_as_[index] != index) index = same_as_[index];
+    return index;
+  }
+
+  // An index of the result, or a part of one.
+  bool IsKept(int index) const {
+    return parts_of_kept_.contains(index) ||
+           llvm::any_of(kept_, [&](int kept) { return Find(kept) == index; });
+  }
+
+  // Two indices of the result cannot be one: it has elements off the diagonal.
+  bool Unify(int a, int b) {
+    a = Find(a);
+    b = Find(b);
+    if (a == b) return true;
+    if (a == kNoIndex || b == kNoIndex || sizes_[a] != sizes_[b]) return false;
+    if (!parts_[a].empty() || !parts_[b].empty() || (IsKept(a) && IsKept(b))) return false;
+    if (IsKept(a)) std::swap(a, b);
+    same_as_[a] = b;
+    return true;
+  }
+
+  // Sums over what no factor depends on are products with a number.
+  void CountUnseen() {
+    llvm::SmallVector<int> seen;
+    const auto see = [&](const ProductFactor& factor) {
+      for (const auto& dimension : factor.indices) llvm::append_range(seen, dimension);
+    };
+    see(sum_.result);
+    for (const ProductFactor& factor : sum_.factors) see(factor);
+    for (int index = 0; index < static_cast<int>(sizes_.size()); ++index) {
+      const bool is_atom = Find(index) == index && parts_[index].empty();
+      if (is_atom && !llvm::is_contained(seen, index)) {
+        sum_.scale *= static_cast<double>(sizes_[index]);
+      }
+    }
+  }
+
+  void AddLeaf(IndexedValue element) { leaves_.push_back(std::move(element)); }
+
+  // A value on the way: taken apart if that is possible, else a factor.
+  void Expand(IndexedValue element) {
+    // Integers are not scaled: a number that counts elements may be more than they hold.
+    const std::optional<double> number = ConstantNumber(*element.value);
+    if (number && element_.Is(TypeKind::kFloat)) {
+      sum_.scale *= *number;
+      return;
+    }
+    Op* op = element.value->defining_op();
+    if (op == nullptr || op->block() != block_) return AddLeaf(std::move(element));
+    const size_t first = leaves_.size();
+    const double scale = std::exchange(sum_.scale, 1);
+    if (!TakeApart(*op, element)) {
+      sum_.scale = scale;
+      return AddLeaf(std::move(element));
+    }
+    if (!element.value->has_one_use() && leaves_.size() > first + 1) {
+      given_.push_back(
+          {{.factor = {}, .first = first, .count = leaves_.size() - first, .scale = sum_.scale},
+           element});
+    }
+    sum_.scale *= scale;
+  }
+
+  bool TakeApart(Op& op, const IndexedValue& element) {
+    if (leaves_.size() + 1 >= kMostFactors) return false;
+    switch (op.opcode()) {
+      case Opcode::kDotGeneral:
+        return TakeApartDot(op, element);
+      case Opcode::kMultiply:
+        Note(op);
+        Expand({.value = op.operand(0), .indices = element.indices});
+        Expand({.value = op.operand(1), .indices = element.indices});
+        return true;
+      case Opcode::kDivide: {
+        // By a number that is never 0; others would have to be inverted first.
+        const std::optional<double> number = ConstantNumber(*op.operand(1));
+        if (!number || *number == 0 || !element_.Is(TypeKind::kFloat)) return false;
+        Note(op);
+        sum_.scale /= *number;
+        Expand({.value = op.operand(0), .indices = element.indices});
+        return true;
+      }
+      case Opcode::kNegate:
+        if (!element_.Is(TypeKind::kFloat)) return false;
+        Note(op);
+        sum_.scale = -sum_.scale;
+        Expand({.value = op.operand(0), .indices = element.indices});
+        return true;
+      case Opcode::kReduce:
+        return TakeApartSum(op, element);
+      case Opcode::kSelect:
+      case Opcode::kConvert:
+        return views_.diagonals && TakeApartDiagonal(op, element);
+      case Opcode::kGather:
+        return views_.diagonals && TakeApartDiagonalRead(op, element);
+      case Opcode::kReshape:
+        return TakeApartReshape(op, element);
+      default:
+        if (std::optional<IndexedValue> before = SeeThroughOne(element)) {
+          Note(op);
+          Expand(*std::move(before));
+          return true;
+        }
+        return false;
+    }
+  }
+
+  void Note(Op& op) {
+    if (!llvm::is_contained(sum_.ops, &op)) sum_.ops.push_back(&op);
+  }
+
+  bool TakeApartDot(Op& op, const IndexedValue& element) {
+    for (const Value* operand : op.operands()) {
+      if (operand->type().element_type() != element_) return false;
+    }
+    if (!Agrees(op.Get("precision_config"))) return false;
+    const Attribute numbers = op.Get("dot_dimension_numbers");
+    const auto dimensions = [&](std::string_view name) { return numbers.Find(name).integers(); };
+    IndexedValue left = {.value = op.operand(0), .indices = {}};
+    IndexedValue right = {.value = op.operand(1), .indices = {}};
+    left.indices.resize(left.value->type().rank(), kNoIndex);
+    right.indices.resize(right.value->type().rank(), kNoIndex);
+    size_t next = 0;
+    const auto left_batch = dimensions("lhs_batching_dimensions");
+    const auto right_batch = dimensions("rhs_batching_dimensions");
+    const auto left_contracted = dimensions("lhs_contracting_dimensions");
+    const auto right_contracted = dimensions("rhs_contracting_dimensions");
+    for (const auto [l, r] : llvm::zip_equal(left_batch, right_batch)) {
+      left.indices[l] = right.indices[r] = element.indices[next++];
+    }
+    for (const auto [l, r] : llvm::zip_equal(left_contracted, right_contracted)) {
+      left.indices[l] = right.indices[r] = NewIndex(left.value->type().shape()[l]);
+    }
+    const auto fill_free = [&](IndexedValue& operand, llvm::ArrayRef<int64_t> batch,
+                               llvm::ArrayRef<int64_t> contracted) {
+      for (size_t d = 0; d < operand.indices.size(); ++d) {
+        const auto dimension = static_cast<int64_t>(d);
+        if (llvm::is_contained(batch, dimension) || llvm::is_contained(contracted, dimension)) {
+          continue;
+        }
+        operand.indices[d] = element.indices[next++];
+      }
+    };
+    fill_free(left, left_batch, left_contracted);
+    fill_free(right, right_batch, right_contracted);
+    Note(op);
+    Expand(std::move(left));
+    Expand(std::move(right));
+    return true;
+  }
+
+  bool Agrees(Attribute precision) {
+    if (!precision) return true;
+    if (!sum_.precision) sum_.precision = precision;
+    return sum_.precision == precision;
+  }
+
+  bool TakeApartSum(Op& op, const IndexedValue& element) {
+    if (!IsSum(op)) return false;
+    IndexedValue summed = {.value = op.operand(0), .indices = {}};
+    const llvm::ArrayRef<int64_t> dimensions = op.Get("dimensions").integers();
+    size_t next = 0;
+    for (const auto [d, size] : llvm::enumerate(summed.value->type().shape())) {
+      const bool is_summed = llvm::is_contained(dimensions, static_cast<int64_t>(d));
+      summed.indices.push_back(is_summed ? NewIndex(size) : element.indices[next++]);
+    }
+    Note(op);
+    Expand(std::move(summed));
+    return true;
+  }
+
+  // What is 0 but where two indices are equal.
+  bool TakeApartDiagonal(Op& op, const IndexedValue& element) {
+    const bool is_select = op.Is(Opcode::kSelect);
+    if (is_select && !IsZero(op.operand(2))) return false;
+    const std::optional<EqualIndices> equal =
+        FindEqualIndices({.value = op.operand(0), .indices = element.indices});
+    if (!equal || !Unify(equal->first, equal->second)) return false;
+    Note(op);
+    if (is_select) Expand({.value = op.operand(1), .indices = element.indices});
+    return true;
+  }
+
+  // A gather that reads where two indices are equal, as jnp.diagonal does.
+  bool TakeApartDiagonalRead(Op& op, const IndexedValue& element) {
+    const std::optional<IndexedValue> read = FindDiagonalRead(op, element);
+    if (!read) return false;
+    Note(op);
+    Expand(*read);
+    return true;
+  }
+
+  bool TakeApartReshape(Op& op, const IndexedValue& element) {
+    if (std::optional<IndexedValue> before = SeeThroughOne(element)) {
+      Note(op);
+      Expand(*std::move(before));
+      return true;
+    }
+    if (!views_.reshapes) return false;
+    std::optional<IndexedValue> before = ThroughParts(*op.operand(0), element);
+    if (!before) return false;
+    Note(op);
+    Expand(*std::move(before));
+    return true;
+  }
+
+  // A reshape that makes one dimension of several, or several of one.
+  std::optional<IndexedValue> ThroughParts(Value& operand, const IndexedValue& element) {
+    const llvm::ArrayRef<int64_t> from = operand.type().shape();
+    const llvm::ArrayRef<int64_t> to = element.value->type().shape();
+    IndexedValue before = {.value = &operand, .indices = {}};
+    size_t f = 0;
+    size_t t = 0;
+    while (f < from.size() || t < to.size()) {
+      if (f == from.size() || t == to.size()) {
+        // Only dimensions of one element can be left.
+        if (f < from.size()) {
+          if (from[f++] != 1) return std::nullopt;
+          before.indices.push_back(kNoIndex);
+        } else if (to[t++] != 1) {
+          return std::nullopt;
+        }
+        continue;
+      }
+      if (from[f] == to[t]) {
+        before.indices.push_back(element.indices[t++]);
+        ++f;
+        continue;
+      }
+      if (from[f] > to[t]) {
+        // One dimension was taken apart.
+        llvm::SmallVector<int, 2> parts;
+        int64_t size = 1;
+        while (t < to.size() && size < from[f]) {
+          size *= to[t];
+          if (const int index = Find(element.indices[t]); index != kNoIndex) parts.push_back(index);
+          ++t;
+        }
+        if (size != from[f++]) return std::nullopt;
+        const int whole = NewIndex(size);
+        parts_[whole] = parts;
+        before.indices.push_back(whole);
+        continue;
+      }
+      // Several dimensions were put together.
+      llvm::SmallVector<int64_t, 4> sizes;
+      int64_t size = 1;
+      while (f < from.size() && size < to[t]) {
+        size *= from[f];
+        sizes.push_back(from[f++]);
+      }
+      const int whole = Find(element.indices[t]);
+      if (size != to[t++] || whole == kNoIndex) return std::nullopt;
+      if (!MakeParts(whole, sizes)) return std::nullopt;
+      size_t next = 0;
+      for (const int64_t part : sizes) {
+        before.indices.push_back(part == 1 ? kNoIndex : parts_[whole][next++]);
+      }
+    }
+    return before;
+  }
+
+  // True if the index is made of parts of these sizes, but for those of one element.
+  bool MakeParts(int whole, llvm::ArrayRef<int64_t> sizes) {
+    llvm::SmallVector<int64_t, 4> wanted(
+        llvm::make_filter_range(sizes, [](int64_t size) { return size != 1; }));
+    if (parts_[whole].empty()) {
+      for (const int64_t size : wanted) {
+        const int part = NewIndex(size);
+        if (IsKept(whole)) parts_of_kept_.insert(part);
+        parts_[whole].push_back(part);
+      }
+      return true;
+    }
+    return llvm::equal(parts_[whole], wanted,
+                       [&](int part, int64_t size) { return sizes_[Find(part)] == size; });
+  }
+
+  void AppendAtoms(int index, llvm::SmallVectorImpl<int>& atoms) const {
+    index = Find(index);
+    if (index == kNoIndex) return;
+    if (parts_[index].empty()) {
+      atoms.push_back(index);
+      return;
+    }
+    for (const int part : parts_[index]) AppendAtoms(part, atoms);
+  }
+
+  ProductFactor Resolve(const IndexedValue& element) const {
+    ProductFactor factor = {.value = element.value, .indices = {}};
+    for (const int index : element.indices) AppendAtoms(index, factor.indices.emplace_back());
+    return factor;
+  }
+
+  const ProductViews& views_;
+  Type element_;
+  Block* block_ = nullptr;
+  SumOfProducts sum_;
+  llvm::SmallVector<int, 6> kept_;
+  std::vector<int64_t> sizes_;
+  // By index: one that is known to be equal, or itself.
+  std::vector<int> same_as_;
+  // By index: those that it is made of.
+  std::vector<llvm::SmallVector<int, 2>> parts_;
+  llvm::SmallDenseSet<int> parts_of_kept_;
+  std::vector<IndexedValue> leaves_;
+  std::vector<std::pair<GivenProduct, IndexedValue>> given_;
+};
+
+IndexSet SetOf(const ProductFactor& factor) {
+  IndexSet set = 0;
+  for (const auto& dimension : factor.indices) {
+    for (const int index : dimension) set |= IndexSet{1} << index;
+  }
+  return set;
+}
+
+// Makes products with the indices of a sum.
+class Emitter {
+ public:
+  Emitter(Builder& builder, const SumOfProducts& sum) : builder_(builder), sum_(sum) {}
+
+  Value* Run(const ContractionOrder& order) {
+    double scale = sum_.scale;
+    for (const ProductFactor& factor : sum_.factors) Add(factor);
+    for (const GivenProduct& given : sum_.given) Add(given.factor);
+    const size_t given_begin = sum_.factors.size();
+    const auto use = [&](int number) {
+      const auto place = static_cast<size_t>(number);
+      if (place >= given_begin && place < given_begin + sum_.given.size()) {
+        scale /= sum_.given[place - given_begin].scale;
+      }
+    };
+    if (order.steps.empty()) use(order.result);
+    for (const ContractionStep& step : order.steps) {
+      use(step.left);
+      if (step.right == ContractionStep::kNoFactor) {
+        made_.push_back(Sum(At(step.left), step.indices));
+        continue;
+      }
+      use(step.right);
+      made_.push_back(Multiply(At(step.left), At(step.right), step.indices));
+    }
+    return Finish(sum_.factors.empty() ? IndexedValue() : At(order.result), scale);
+  }
+
+ private:
+  // A value with a dimension for each index, none twice: read along diagonals that it has.
+  void Add(const ProductFactor& factor) {
+    llvm::SmallVector<int64_t> shape;
+    llvm::SmallVector<int, 6> indices;
+    for (const auto& dimension : factor.indices) {
+      for (const int index : dimension) {
+        indices.push_back(index);
+        shape.push_back(sum_.sizes[index]);
+      }
+    }
+    given_.push_back({factor, std::move(indices), std::move(shape)});
+  }
+
+  // Made when it is used first, since not every factor that could be used is.
+  IndexedValue At(int number) {
+    const auto place = static_cast<size_t>(number);
+    if (place >= given_.size()) return made_[place - given_.size()];
+    Source& source = given_[place];
+    if (source.made.value != nullptr) return source.made;
+    Value* value = source.factor.value;
+    if (llvm::ArrayRef(source.shape) != value->type().shape()) {
+      value = builder_.Reshape(value, source.shape);
+    }
+    IndexedValue element = {.value = value, .indices = source.indices};
+    while (std::optional<std::pair<size_t, size_t>> twice = FindTwice(element.indices)) {
+      element = ReadDiagonal(element, twice->first, twice->second);
+    }
+    source.made = element;
+    return element;
+  }
+
+  static std::optional<std::pair<size_t, size_t>> FindTwice(llvm::ArrayRef<int> indices) {
+    for (size_t a = 0; a < indices.size(); ++a) {
+      for (size_t b = a + 1; b < indices.size(); ++b) {
+        if (indices[a] == indices[b]) return std::pair(a, b);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Elements of the diagonal lie in equal distances.
+  IndexedValue ReadDiagonal(const IndexedValue& element, size_t first, size_t second) {
+    const auto rank = static_cast<int64_t>(element.indices.size());
+    llvm::SmallVector<int64_t> permutation;
+    IndexedValue diagonal;
+    for (int64_t d = 0; d < rank; ++d) {
+      if (d == static_cast<int64_t>(first) || d == static_cast<int64_t>(second)) continue;
+      permutation.push_back(d);
+      diagonal.indices.push_back(element.indices[d]);
+    }
+    permutation.append({static_cast<int64_t>(first), static_cast<int64_t>(second)});
+    diagonal.indices.push_back(element.indices[first]);
+    Value* value = element.value;
+    if (!llvm::is_sorted(permutation)) value = builder_.Transpose(value, permutation);
+    llvm::SmallVector<int64_t> shape;
+    for (const int index : diagonal.indices) shape.push_back(sum_.sizes[index]);
+    const int64_t size = shape.back();
+    shape.back() = size * size;
+    llvm::SmallVector<int64_t> strides(shape.size(), 1);
+    strides.back() = size + 1;
+    const llvm::SmallVector<int64_t> starts(shape.size(), 0);
+    value = builder_.Slice(builder_.Reshape(value, shape), starts, shape, strides);
+    diagonal.value = value;
+    return diagonal;
+  }
+
+  IndexedValue Sum(const IndexedValue& element, IndexSet kept) {
+    llvm::SmallVector<int64_t> dimensions;
+    IndexedValue result;
+    for (const auto [d, index] : llvm::enumerate(element.indices)) {
+      if ((kept >> index & 1) == 0) {
+        dimensions.push_back(static_cast<int64_t>(d));
+      } else {
+        result.indices.push_back(index);
+      }
+    }
+    result.value = Reduce(element.value, dimensions);
+    return result;
+  }
+
+  Value* Reduce(Value* value, llvm::ArrayRef<int64_t> dimensions) {
+    const Type scalar = builder_.context().TensorType({}, ElementType());
+    return builder_.Reduce(value, builder_.Constant(scalar, 0), dimensions, Opcode::kAdd);
+  }
+
+  Type ElementType() const { return sum_.result.value->type().element_type(); }
+
+  IndexedValue Multiply(const IndexedValue& left, const IndexedValue& right, IndexSet kept) {
+    const auto is_kept = [&](int index) { return (kept >> index & 1) != 0; };
+    DotDimensions dimensions;
+    llvm::SmallVector<int, 6> batch;
+    llvm::SmallVector<int, 6> free;
+    bool left_is_free = false;
+    bool right_is_free = false;
+    for (const auto [d, index] : llvm::enumerate(left.indices)) {
+      const auto* place = llvm::find(right.indices, index);
+      if (place == right.indices.end()) {
+        free.push_back(index);
+        left_is_free = true;
+        continue;
+      }
+      (is_kept(index) ? dimensions.left_batch : dimensions.left_contracted)
+          .push_back(static_cast<int64_t>(d));
+      (is_kept(index) ? dimensions.right_batch : dimensions.right_contracted)
+          .push_back(place - right.indices.begin());
+      if (is_kept(index)) batch.push_back(index);
+    }
+    for (const int index : right.indices) {
+      if (left.Has(index)) continue;
+      free.push_back(index);
+      right_is_free = true;
+    }
+    // Libraries multiply matrices; what has no free dimension is a loop over all elements.
+    const bool is_product = !dimensions.left_contracted.empty() && (left_is_free || right_is_free);
+    if (is_product) {
+      IndexedValue result;
+      result.value =
+          builder_.DotGeneral(left.value, right.value, dimensions, ElementType(), sum_.precision);
+      result.indices = batch;
+      result.indices.append(free);
+      return result;
+    }
+    llvm::SmallVector<int, 6> all = left.indices;
+    for (const int index : right.indices) {
+      if (!left.Has(index)) all.push_back(index);
+    }
+    llvm::SmallVector<int64_t> sizes;
+    for (const int index : all) sizes.push_back(sum_.sizes[index]);
+    IndexedValue result;
+    result.value = builder_.Multiply(Arrange(builder_, left, all, sizes),
+                                     Arrange(builder_, right, all, sizes));
+    result.indices = all;
+    if (dimensions.left_contracted.empty()) return result;
+    return Sum(result, kept);
+  }
+
+  // Scaled, with the result's dimensions.
+  Value* Finish(IndexedValue result, double scale) {
+    const Type type = sum_.result.value->type();
+    if (result.value == nullptr) return builder_.Constant(type, scale);
+    llvm::SmallVector<int, 6> indices;
+    llvm::SmallVector<int64_t> sizes;
+    for (const auto& dimension : sum_.result.indices) {
+      for (const int index : dimension) {
+        indices.push_back(index);
+        sizes.push_back(sum_.sizes[index]);
+      }
+    }
+    if (scale != 1) {
+      Value* number = builder_.Constant(result.value->type(), scale);
+      result.value = builder_.Multiply(result.value, number);
+    }
+    Value* arranged = Arrange(builder_, result, indices, sizes);
+    if (arranged == nullptr || arranged->type() == type) return arranged;
+    return builder_.Reshape(arranged, type.shape());
+  }
+
+  struct Source {
+    ProductFactor factor;
+    llvm::SmallVector<int, 6> indices;
+    llvm::SmallVector<int64_t> shape;
+    IndexedValue made = {};
+  };
+
+  Builder& builder_;
+  const SumOfProducts& sum_;
+  std::vector<Source> given_;
+  std::vector<IndexedValue> made_;
+};
+
+}  // namespace
+
+std::optional<SumOfProducts> CollectProducts(Op& op, const ProductViews& views) {
+  if (op.result_count() != 1 || !op.result(0)->type().Is(TypeKind::kTensor) ||
+      !op.result(0)->type().has_static_shape()) {
+    return std::nullopt;
+  }
+  return Collector(views, op).Run(op);
+}
+
+Contraction ContractionOf(const SumOfProducts& sum) {
+  Contraction contraction = {
+      .factors = {}, .kept = SetOf(sum.result), .sizes = sum.sizes, .given = {}};
+  for (const ProductFactor& factor : sum.factors) contraction.factors.push_back(SetOf(factor));
+  for (const GivenProduct& given : sum.given) {
+    const uint32_t factors = ((uint32_t{1} << given.count) - 1) << given.first;
+    contraction.given.push_back({.factors = factors, .indices = SetOf(given.factor)});
+  }
+  return contraction;
+}
+
+Value* EmitProducts(Builder& builder, const SumOfProducts& sum, const ContractionOrder& order) {
+  return Emitter(builder, sum).Run(order);
+}
+
+}  // namespace plimsoll
