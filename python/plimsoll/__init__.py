@@ -8,6 +8,7 @@ Importing it is cheap: JAX is imported only by the parts that need it.
 
 from plimsoll import ir
 from plimsoll._native import VERSION as __version__
+from plimsoll.assumptions import assume
 from plimsoll.errors import MemoryLimitError, PlimsollError
 from plimsoll.explanation import Explanation, explain
 from plimsoll.hook import take_flags_early as _take_flags_early
@@ -23,6 +24,7 @@ __all__ = [
     "PlimsollError",
     "Report",
     "__version__",
+    "assume",
     "explain",
     "inspect",
     "ir",
