@@ -1,0 +1,164 @@
+"""Rules of algebra on programs as people write them: which fire, and how exact they are."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import plimsoll
+from algebra.check import compare, with_gradient
+from plimsoll import ir
+
+
+def numbers(*shape, dtype="float32", seed=0):
+    """Numbers around 0, the same for the same shape."""
+    random = np.random.RandomState(seed + sum(shape))
+    values = random.standard_normal(shape)
+    if np.dtype(dtype).kind == "i":
+        return np.round(4 * values).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        return (values + 1j * random.standard_normal(shape)).astype(dtype)
+    return values.astype(dtype)
+
+
+M, N, K = 211, 223, 227
+
+# By rule: functions, each with the shapes of its arguments.
+PRODUCTS = {
+    "reorder_products": [
+        (lambda a, b, v: a @ b @ v, [(M, N), (N, K), (K,)]),
+        (lambda a, b, v: (a.T @ b) @ v, [(N, M), (N, K), (K, 3)]),
+        (lambda a, b, c, d, e: a @ b @ c @ d @ e, [(M, N), (N, K), (K, 2), (2, M), (M, N)]),
+        (lambda u, v, x: (u @ v.T) @ x, [(M, 3), (N, 3), (N,)]),
+        (lambda u, v, x: jnp.outer(u, v) @ x, [(M,), (N,), (N, 5)]),
+        (lambda a, b: jnp.sum(a @ b), [(M, N), (N, K)]),
+        (lambda a, b: jnp.sum(a @ b, axis=0), [(M, N), (N, K)]),
+        (lambda a, b: jnp.mean(a @ b, axis=1), [(M, N), (N, K)]),
+        (lambda a, b, v: 0.5 * (-(a @ b) / 3) @ v, [(M, N), (N, K), (K,)]),
+        (lambda a, b, v: jnp.einsum("bij,bjk->bik", a, b) @ v, [(3, M, N), (3, N, K), (K,)]),
+        (lambda p, q, a, v: (p[:, None] * a * q[None, :]) @ v, [(M,), (N,), (M, N), (N,)]),
+        (jax.vmap(lambda a, b, v: a @ b @ v, (0, None, 0)), [(3, M, N), (N, K), (3, K)]),
+    ],
+    "diagonal_products": [
+        (lambda d, a: jnp.diag(d) @ a, [(M,), (M, N)]),
+        (lambda d, a: a @ jnp.diag(d), [(N,), (M, N)]),
+        (lambda d, a, b: a @ jnp.diag(d) @ b, [(N,), (M, N), (N, K)]),
+        (lambda a, b: jnp.trace(a @ b), [(M, N), (N, M)]),
+        (lambda a: jnp.trace(a.T @ a), [(M, N)]),
+        (lambda a, b: jnp.diag(a @ b), [(M, N), (N, M)]),
+        (lambda a, b: jnp.diagonal(a @ b, axis1=1, axis2=2), [(3, M, N), (3, N, M)]),
+        (lambda a: jnp.eye(M, dtype=a.dtype) @ a, [(M, N)]),
+        (lambda d, a: (jnp.eye(M, dtype=a.dtype) * d) @ a, [(M,), (M, N)]),
+    ],
+    "kronecker_products": [
+        (lambda a, b, x: jnp.kron(a, b) @ x, [(7, 11), (13, 5), (55,)]),
+        (lambda a, b, x: jnp.kron(a, b) @ x, [(7, 11), (13, 5), (55, 3)]),
+        (lambda a, b, x: x @ jnp.kron(a, b), [(7, 11), (13, 5), (91,)]),
+    ],
+}
+CASES = [(rule, *case) for rule, cases in PRODUCTS.items() for case in cases]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex64"])
+@pytest.mark.parametrize("rule, function, shapes", CASES)
+def test_a_rule_fires_and_is_as_exact(rule, function, shapes, dtype):
+    arguments = [numbers(*shape, dtype=dtype) for shape in shapes]
+    if dtype == "int32" and jax.eval_shape(function, *arguments).dtype != jnp.int32:
+        pytest.skip("not of integers")
+    compared = compare(function, arguments)
+    assert rule in compared.fired
+
+
+@pytest.mark.parametrize("rule, function, shapes", CASES)
+def test_gradients_are_as_exact(rule, function, shapes):
+    compared = compare(with_gradient(function), [numbers(*shape) for shape in shapes])
+    assert compared.report["seconds_after"] <= compared.report["seconds_before"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+@pytest.mark.parametrize("rule, function, shapes", CASES)
+def test_small_sizes(rule, function, shapes, size):
+    if any(side in (7, 11, 13, 5, 55, 91) for shape in shapes for side in shape):
+        pytest.skip("sizes belong together")
+    small = {M: size, N: size + 1, K: 1}
+    if rule == "diagonal_products":
+        pytest.skip("sizes are in the function")
+    compare(function, [numbers(*(small.get(side, side) for side in shape)) for shape in shapes])
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_far_apart_numbers(scale):
+    a, b, v = numbers(M, N) * np.float32(scale), numbers(N, K), numbers(K)
+    compare(lambda a, b, v: a @ b @ v, [a, b, v])
+
+
+def test_gradients_share_what_the_result_needs():
+    """Forward and backward together make no product of two matrices."""
+
+    def loss(v, a, b):
+        return jnp.sum((a @ b @ v) ** 2)
+
+    side = 300
+    arguments = [numbers(side), numbers(side, side), numbers(side, side)]
+    compared = compare(jax.grad(loss), arguments)
+    assert "reorder_products" in compared.fired
+    assert compared.report["seconds_after"] < compared.report["seconds_before"] / 3
+
+
+def test_rules_are_switched_off_by_name():
+    arguments = [numbers(M, N), numbers(N, K), numbers(K)]
+    compared = compare(
+        lambda a, b, v: a @ b @ v,
+        arguments,
+        disabled=[rule["name"] for rule in ir.rules()],
+    )
+    assert not compared.fired
+
+
+def test_unknown_rules_are_refused():
+    with pytest.raises(plimsoll.PlimsollError, match="no rule called nonsense"):
+        compare(lambda a: a, [numbers(M)], disabled=["nonsense"])
+
+
+def chain(a, b, v):
+    return a @ b @ v
+
+
+def test_programs_that_fit_are_changed_for_speed_alone(monkeypatch):
+    arguments = [numbers(300, 300), numbers(300, 300), numbers(300)]
+    assert not plimsoll.explain(chain, *arguments).compilation.is_changed
+    monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
+    explanation = plimsoll.explain(chain, *arguments)
+    assert explanation.compilation.is_changed
+    assert "it fits, and is made faster" in str(explanation)
+    assert "reorder_products (" in str(explanation)
+    monkeypatch.setenv("PLIMSOLL_DISABLE", ",".join(rule["name"] for rule in ir.rules()))
+    assert not plimsoll.explain(chain, *arguments).compilation.is_changed
+
+
+def test_what_is_made_faster_gives_the_same(monkeypatch):
+    arguments = [numbers(300, 300), numbers(300, 300), numbers(300)]
+    expected = chain(*arguments)
+    monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
+    np.testing.assert_allclose(jax.jit(chain)(*arguments), expected, rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.parametrize("variable", ["PLIMSOLL_OPTIMIZE", "PLIMSOLL_NUMERICS"])
+def test_a_word_that_is_not_known_is_told(variable, monkeypatch, caplog):
+    monkeypatch.setenv(variable, f"nonsense for {variable}")
+    monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed" if variable != "PLIMSOLL_OPTIMIZE" else "fast")
+    jax.jit(lambda x: x + len(variable))(numbers(3))
+    assert variable in caplog.text
+
+
+def test_a_program_over_its_limit_uses_algebra():
+    """The product of two thin matrices is larger than the limit, and is never made."""
+    u, v, x = numbers(3000, 4), numbers(3000, 4), numbers(3000)
+
+    def product(u, v, x):
+        return (u @ v.T) @ x
+
+    explanation = plimsoll.explain(product, u, v, x, memory_limit="2MB")
+    assert explanation.outcome == "cut"
+    assert not explanation.compilation.plan["made"]
+    assert [rule["rule"] for rule in explanation.compilation.plan["rules"]] == ["reorder_products"]
