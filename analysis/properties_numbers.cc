@@ -315,7 +315,7 @@ std::string InferNonNegative(Properties& properties, const Value& value) {
   const Op* op = value.defining_op();
   if (IsUnsigned(value.type())) return "its type has no negative numbers";
   if (op == nullptr || IsComplexTensor(value.type())) return "";
-  const std::string reason = Because("never negative", *op);
+  std::string reason = Because("never negative", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {
     return AllHave(properties, moved, Property::kNonNegative) ? reason : "";
   }
@@ -336,7 +336,7 @@ std::string InferNonNegative(Properties& properties, const Value& value) {
 std::string InferPositive(Properties& properties, const Value& value) {
   const Op* op = value.defining_op();
   if (op == nullptr || IsComplexTensor(value.type())) return "";
-  const std::string reason = Because("always positive", *op);
+  std::string reason = Because("always positive", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {
     return AllHave(properties, moved, Property::kPositive) ? reason : "";
   }
@@ -377,7 +377,7 @@ std::string InferIntegerValued(Properties& properties, const Value& value) {
   if (element.Is(TypeKind::kInteger)) return "its type has only integers";
   const Op* op = value.defining_op();
   if (op == nullptr || !element.Is(TypeKind::kFloat)) return "";
-  const std::string reason = Because("always an integer", *op);
+  std::string reason = Because("always an integer", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {
     return AllHave(properties, moved, Property::kIntegerValued) ? reason : "";
   }

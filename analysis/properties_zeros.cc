@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "analysis/properties_internal.h"
@@ -255,6 +254,10 @@ class DiagonalFinder {
     const auto operand = [&](size_t index) { return OperandElement(op, index, element); };
     switch (op.opcode()) {
       case Opcode::kConvert:
+        // What is narrower may round to zero.
+        return (property_ != Property::kPositive || !IsFloat(op.operand(0)->type()) ||
+                IsWidening(op.operand(0)->type(), element.value->type())) &&
+               Run(operand(0));
       case Opcode::kSqrt:
         return Run(operand(0));
       case Opcode::kSelect: {

@@ -78,10 +78,13 @@ TEST(DiagonalTest, SignsOfItsNumbers) {
   const std::string powers =
       Unary("%powers", "stablehlo.exponential", "%0", "4xf32") + Diagonal("%r", "%powers");
   EXPECT_TRUE(Holds({"4xf32"}, powers, kResult, Property::kPositiveDefinite));
+  // They may round to zero.
+  const std::string narrow = powers + Convert("%n", "%r", "4x4xf32", "4x4xf16");
+  EXPECT_FALSE(Holds({"4xf32"}, narrow, {"%n", "4x4xf16"}, Property::kPositiveDefinite));
+  EXPECT_TRUE(Holds({"4xf32"}, narrow, {"%n", "4x4xf16"}, Property::kPositiveSemidefinite));
 }
 
 TEST(DiagonalTest, SumsAndProducts) {
-  const std::string two = Diagonal("%d", "%0") + Eye();
   const auto holds = [&](std::string_view op, Property property) {
     return Holds({"4xf32", "4x4xf32"}, Diagonal("%d", "%0") + std::string(op), kResult, property);
   };
