@@ -147,11 +147,14 @@ Bounds OfType(Type tensor) {
   const Type element = tensor.element_type();
   if (!element.Is(TypeKind::kInteger)) return {};
   const auto width = static_cast<int>(element.integer_width());
-  if (IsUnsigned(tensor)) return {.least = 0, .most = std::ldexp(1, width) - 1};
+  if (HasUnsignedElements(tensor)) return {.least = 0, .most = std::ldexp(1, width) - 1};
   return {.least = -std::ldexp(1, width - 1), .most = std::ldexp(1, width - 1) - 1};
 }
 
 Bounds OfConstant(const Value& value) {
+  if (const std::optional<double> number = ConstantNumber(value); number && !std::isnan(*number)) {
+    return {.least = *number, .most = *number};
+  }
   const std::optional<std::vector<double>> elements = ElementsOf(value);
   if (!elements || elements->empty() ||
       llvm::any_of(*elements, [](double number) { return std::isnan(number); })) {

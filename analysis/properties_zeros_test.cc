@@ -136,6 +136,22 @@ TEST(TriangularTest, Masks) {
   EXPECT_FALSE(is_upper(Triangle("GE", "-2", /*keeps_rest=*/true)));
 }
 
+TEST(ConstantTest, LargeOnes) {
+  constexpr std::string_view type = "2000x2000xf32";
+  const auto has = [&](std::string_view number, Property property) {
+    return Holds({}, Constant("%r", number, type), {"%r", type}, property);
+  };
+  EXPECT_TRUE(has("0.0", Property::kDiagonal));
+  EXPECT_FALSE(has("1.0", Property::kDiagonal));
+  EXPECT_TRUE(has("1.0", Property::kSymmetric));
+  EXPECT_TRUE(has("1.0", Property::kPositiveSemidefinite));
+  EXPECT_FALSE(has("-1.0", Property::kPositiveSemidefinite));
+  EXPECT_TRUE(has("1.0", Property::kPositive));
+  EXPECT_TRUE(has("1.0", Property::kIntegerValued));
+  EXPECT_FALSE(has("1.5", Property::kIntegerValued));
+  EXPECT_TRUE(has("1.5", Property::kSorted));
+}
+
 TEST(TriangularTest, CholeskyWithTheOtherTriangleMasked) {
   const std::string factor =
       R"(%c:2 = "stablehlo.custom_call"(%0) <{call_target_name = "lapack_spotrf_ffi"}> :
