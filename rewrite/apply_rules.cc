@@ -43,14 +43,15 @@ class CostCounter {
   RuleCost cost_;
 };
 
-// The op and all ops that are there for it alone, users first.
-llvm::SmallVector<Op*> OnlyFor(Op& root) {
-  llvm::SmallVector<Op*> ops = {&root};
+// The ops and all ops that are there for them alone, users first.
+llvm::SmallVector<Op*> OnlyFor(llvm::ArrayRef<Op*> roots) {
+  llvm::SmallVector<Op*> ops(roots);
   llvm::DenseMap<const Op*, size_t> uses_gone;
   for (size_t i = 0; i < ops.size(); ++i) {
     for (Value* operand : ops[i]->operands()) {
       Op* definition = operand->defining_op();
-      if (definition == nullptr || definition->block() != root.block() || HasEffects(*definition)) {
+      if (definition == nullptr || definition->block() != roots.front()->block() ||
+          HasEffects(*definition) || llvm::is_contained(roots, definition)) {
         continue;
       }
       size_t uses = 0;
@@ -60,6 +61,9 @@ llvm::SmallVector<Op*> OnlyFor(Op& root) {
   }
   return ops;
 }
+
+// Values and what takes their places.
+using Replaced = std::vector<std::pair<Value*, Value*>>;
 
 class RuleApplier {
  public:
@@ -101,19 +105,21 @@ class RuleApplier {
   }
 
   Status RunOn(Block& block) {
-    // What a rule makes stands before the op, what it removes too.
-    for (Op& op : llvm::make_early_inc_range(block)) {
-      RETURN_IF_ERROR(RunInside(op));
+    Op* op = block.first();
+    while (op != nullptr) {
+      RETURN_IF_ERROR(RunInside(*op));
+      Op* next = nullptr;
       for (const Rule* rule : rules_) {
-        ASSIGN_OR_RETURN(const bool is_gone, Try(*rule, op));
-        if (is_gone) break;
+        ASSIGN_OR_RETURN(next, Try(*rule, *op));
+        if (next != nullptr) break;
       }
+      op = next == nullptr ? op->next() : next;
     }
     return OkStatus();
   }
 
-  // True if the rule applied, and the op is gone.
-  StatusOr<bool> Try(const Rule& rule, Op& op) {
+  // If the rule applied and the op is gone, the next one that is left. A block's last op always is.
+  StatusOr<Op*> Try(const Rule& rule, Op& op) {
     Op* before = op.previous();
     RuleScope scope(module_.context(), op, properties_);
     const Builder::Values replacements = rule.rewrite(scope);
@@ -121,52 +127,63 @@ class RuleApplier {
     if (replacements.empty()) {
       Undo(op, before);
       if (!scope.refusal().empty()) Refuse(rule, op, scope.refusal());
-      return false;
+      return nullptr;
     }
-    RETURN_IF_ERROR(Check(rule, op, replacements));
+    ASSIGN_OR_RETURN(const Replaced replaced, AllReplaced(rule, scope, replacements));
     CostCounter made;
     for (Op* other = op.previous(); other != before; other = other->previous()) made.Add(*other);
-    const llvm::SmallVector<Op*> unneeded = UnneededAfter(op, replacements);
+    const llvm::SmallVector<Op*> unneeded = UnneededAfter(replaced);
     CostCounter gone;
     for (const Op* other : unneeded) gone.Add(*other);
     if (!IsWorthIt(gone.cost(), made.cost(), op)) {
       Undo(op, before);
       Refuse(rule, op, "it would not take less time or memory");
-      return false;
+      return nullptr;
     }
     report_.fired.push_back({.rule = rule.name,
                              .source = SourceLine(op.location()),
                              .before = gone.cost(),
                              .after = made.cost()});
-    for (const auto [result, replacement] : llvm::zip_equal(op.results(), replacements)) {
-      result->ReplaceAllUsesWith(replacement);
-    }
+    for (const auto& [value, replacement] : replaced) value->ReplaceAllUsesWith(replacement);
+    Op* next = op.next();
+    while (llvm::is_contained(unneeded, next)) next = next->next();
     for (Op* other : unneeded) other->Erase();
     properties_.Forget();
     has_changed_ = true;
-    return true;
+    return next;
   }
 
   // A replacement that was there before is needed, though no op that was made uses it.
-  static llvm::SmallVector<Op*> UnneededAfter(Op& op, const Builder::Values& replacements) {
-    llvm::SmallVector<Op*> unneeded = OnlyFor(op);
+  static llvm::SmallVector<Op*> UnneededAfter(const Replaced& replaced) {
+    llvm::SmallVector<Op*> roots;
+    for (const auto& [value, replacement] : replaced) {
+      if (!llvm::is_contained(roots, value->defining_op())) roots.push_back(value->defining_op());
+    }
+    llvm::SmallVector<Op*> unneeded = OnlyFor(roots);
     llvm::SmallVector<Op*> kept;
-    for (const Value* replacement : replacements) {
+    for (const auto& [value, replacement] : replaced) {
       Op* definition = replacement->defining_op();
       if (definition == nullptr || !llvm::is_contained(unneeded, definition)) continue;
-      kept.append(OnlyFor(*definition));
+      kept.append(OnlyFor(definition));
     }
     llvm::erase_if(unneeded, [&](Op* other) { return llvm::is_contained(kept, other); });
     return unneeded;
   }
 
-  static Status Check(const Rule& rule, const Op& op, const Builder::Values& replacements) {
+  // The op's own results first.
+  static StatusOr<Replaced> AllReplaced(const Rule& rule, const RuleScope& scope,
+                                        const Builder::Values& replacements) {
+    const Op& op = scope.op();
+    Replaced replaced;
+    for (size_t i = 0; i < std::min(op.result_count(), replacements.size()); ++i) {
+      replaced.emplace_back(op.result(i), replacements[i]);
+    }
+    llvm::append_range(replaced, scope.also_replaced());
     const bool is_right =
-        replacements.size() == op.result_count() &&
-        llvm::all_of(llvm::zip_equal(op.results(), replacements), [](const auto& pair) {
-          return std::get<0>(pair)->type() == std::get<1>(pair)->type();
+        replacements.size() == op.result_count() && llvm::all_of(replaced, [](const auto& pair) {
+          return pair.first->type() == pair.second->type();
         });
-    if (is_right) return OkStatus();
+    if (is_right) return replaced;
     return Status(ErrorCode::kInternal,
                   StrCat("the rule ", rule.name, " gave other types for ", op.name()));
   }
