@@ -2,12 +2,20 @@
 
 #include <vector>
 
+#include "llvm/ADT/STLExtras.h"
+#include "rewrite/concatenate_rules.h"
+#include "rewrite/loop_state_rules.h"
+#include "rewrite/slice_rules.h"
+
 namespace plimsoll {
 
 llvm::ArrayRef<Rule> AllRules() {
   // Families of rules, each from its own file.
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
+    llvm::append_range(all, ConcatenateRules());
+    llvm::append_range(all, LoopStateRules());
+    llvm::append_range(all, SliceRules());
     return all;
   }();
   return rules;

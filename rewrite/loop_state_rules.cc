@@ -1,0 +1,236 @@
+#include "rewrite/loop_state_rules.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "rewrite/pieces.h"
+#include "rewrite/remove_dead_ops.h"
+
+namespace plimsoll {
+namespace {
+
+// A state of more pieces is data, and better left in one value.
+constexpr size_t kMostPieces = 64;
+
+// How a value that a loop carries is taken apart.
+struct State {
+  size_t dimension = 0;
+  llvm::SmallVector<int64_t> sizes;
+};
+
+// By dimension.
+using PiecesAlong = std::map<size_t, Pieces>;
+
+// What is carried whole has none.
+using States = std::vector<std::optional<State>>;
+
+// How a value in a loop's body is put together: by a concatenate, or because it is computed from
+// values that are.
+std::optional<State> PutTogether(const Value& value, const Block& body, const States& states) {
+  llvm::SmallVector<const Value*> values = {&value};
+  llvm::DenseSet<const Value*> seen = {&value};
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i]->block() != &body) continue;
+    if (values[i]->is_argument()) {
+      if (states[values[i]->index()]) return states[values[i]->index()];
+      continue;
+    }
+    const Op& op = *values[i]->defining_op();
+    if (IsConcatenate(&op)) {
+      State state = {.dimension = static_cast<size_t>(op.Get("dimension").integer()),
+                     .sizes = PieceSizes(op)};
+      if (state.sizes.size() > 1 && state.sizes.size() <= kMostPieces) return state;
+    }
+    if (!IsElementwise(op)) continue;
+    for (const Value* operand : op.operands()) {
+      if (operand->type().rank() > 0 && seen.insert(operand).second) values.push_back(operand);
+    }
+  }
+  return std::nullopt;
+}
+
+// True if the body reads parts of the value along the dimension.
+bool IsTakenApart(const Value& value, size_t dimension) {
+  return llvm::any_of(value.users(), [&](const Op* user) {
+    const std::optional<SliceBounds> bounds = BoundsOfSlice(*user);
+    return bounds && SlicedDimension(*bounds, value.type().shape()) == dimension;
+  });
+}
+
+States FindStates(const Op& loop) {
+  const Block& body = loop.region(1).front();
+  States states(loop.result_count());
+  bool has_changed = true;
+  // A value may be computed from another that turns out to be in pieces.
+  while (has_changed) {
+    has_changed = false;
+    for (size_t i = 0; i < states.size(); ++i) {
+      if (states[i]) continue;
+      const Value& next = *body.last()->operand(i);
+      if (!next.type().Is(TypeKind::kTensor) || !next.type().has_static_shape()) continue;
+      // A value that stays the same needs no loop to be taken apart.
+      if (&next == body.argument(i)) continue;
+      std::optional<State> state = PutTogether(next, body, states);
+      if (!state || !IsTakenApart(*body.argument(i), state->dimension)) continue;
+      states[i] = std::move(state);
+      has_changed = true;
+    }
+  }
+  return states;
+}
+
+// Pieces of one element are carried without the dimension: stacks.
+llvm::SmallVector<int64_t> CarriedShape(llvm::ArrayRef<int64_t> shape, size_t dimension) {
+  llvm::SmallVector<int64_t> carried(shape);
+  if (carried[dimension] == 1) carried.erase(carried.begin() + static_cast<ptrdiff_t>(dimension));
+  return carried;
+}
+
+class LoopSplitter {
+ public:
+  LoopSplitter(Op& loop, States states) : loop_(loop), states_(std::move(states)) {}
+
+  Builder::Values Run(Builder& builder) {
+    PiecesAlong outside;
+    const Builder::Values results = builder.While(
+        Apart(builder, outside, loop_.operands()),
+        [&](Builder& inside, llvm::ArrayRef<Value*> values) {
+          PiecesAlong pieces;
+          return Copy(inside, pieces, loop_.region(0).front(), values).front();
+        },
+        [&](Builder& inside, llvm::ArrayRef<Value*> values) {
+          PiecesAlong pieces;
+          return Apart(inside, pieces, Copy(inside, pieces, loop_.region(1).front(), values));
+        });
+    if (!builder.status().ok()) return {};
+    Op& made = *results.front()->defining_op();
+    made.set_attributes(loop_.attributes());
+    RemoveDeadOps(made);
+    return Together(builder, results, /*is_needed=*/
+                    [&](size_t i) { return loop_.result(i)->has_uses(); });
+  }
+
+ private:
+  static Pieces& At(PiecesAlong& pieces, Builder& builder, size_t dimension) {
+    return pieces.try_emplace(dimension, builder, dimension).first->second;
+  }
+
+  // What is carried, from what was.
+  Builder::Values Apart(Builder& builder, PiecesAlong& along, llvm::ArrayRef<Value*> values) {
+    Builder::Values apart;
+    for (const auto [value, state] : llvm::zip_equal(values, states_)) {
+      if (!state) {
+        apart.push_back(value);
+        continue;
+      }
+      Pieces& pieces = At(along, builder, state->dimension);
+      int64_t start = 0;
+      for (const int64_t size : state->sizes) {
+        Value* piece = pieces.Get(value, start, start + size);
+        start += size;
+        if (piece == nullptr) return {};
+        apart.push_back(
+            ReshapeTo(builder, piece, CarriedShape(piece->type().shape(), state->dimension)));
+      }
+    }
+    return apart;
+  }
+
+  // The other way round; what is not needed is the loop's old operand.
+  Builder::Values Together(Builder& builder, llvm::ArrayRef<Value*> carried,
+                           llvm::function_ref<bool(size_t)> is_needed) {
+    Builder::Values together;
+    for (const auto [i, state] : llvm::enumerate(states_)) {
+      if (!state) {
+        together.push_back(carried.front());
+        carried = carried.drop_front();
+        continue;
+      }
+      const llvm::ArrayRef<Value*> pieces = carried.take_front(state->sizes.size());
+      carried = carried.drop_front(state->sizes.size());
+      together.push_back(is_needed(i) ? Joined(builder, pieces, *loop_.operand(i), *state)
+                                      : loop_.operand(i));
+    }
+    return together;
+  }
+
+  static Value* Joined(Builder& builder, llvm::ArrayRef<Value*> pieces, const Value& whole,
+                       const State& state) {
+    llvm::SmallVector<Value*> parts;
+    llvm::SmallVector<int64_t> shape(whole.type().shape());
+    for (const auto [piece, size] : llvm::zip_equal(pieces, state.sizes)) {
+      shape[state.dimension] = size;
+      parts.push_back(ReshapeTo(builder, piece, shape));
+    }
+    return builder.Concatenate(parts, static_cast<int64_t>(state.dimension));
+  }
+
+  // Copies the ops of a block but for the last, and gives what that returned. Slices read pieces
+  // from where they come from.
+  Builder::Values Copy(Builder& inside, PiecesAlong& pieces, const Block& block,
+                       llvm::ArrayRef<Value*> carried) {
+    ValueMap values;
+    const Builder::Values whole = Together(inside, carried, [](size_t) { return true; });
+    for (const auto [i, value] : llvm::enumerate(whole)) values[block.argument(i)] = value;
+    const auto now = [&](Value* value) {
+      const auto found = values.find(value);
+      return found == values.end() ? value : found->second;
+    };
+    for (const Op& op : block) {
+      if (&op == block.last()) break;
+      Value* operand = op.operand_count() == 0 ? nullptr : now(op.operand(0));
+      if (op.Is(Opcode::kReshape) && op.result(0)->type().has_static_shape()) {
+        values[op.result(0)] = ReshapeTo(inside, operand, op.result(0)->type().shape());
+        continue;
+      }
+      if (Value* piece = Piece(inside, pieces, op, operand)) {
+        values[op.result(0)] = piece;
+        continue;
+      }
+      inside.Append(op.Clone(values));
+    }
+    Builder::Values returned;
+    for (Value* value : block.last()->operands()) returned.push_back(now(value));
+    return returned;
+  }
+
+  // Null if the op does not read a part of what is made of pieces.
+  static Value* Piece(Builder& inside, PiecesAlong& pieces, const Op& op, Value* operand) {
+    const std::optional<SliceBounds> bounds = BoundsOfSlice(op);
+    if (!bounds || op.result(0)->type().element_count().value_or(0) == 0) return nullptr;
+    const std::optional<size_t> d = SlicedDimension(*bounds, operand->type().shape());
+    if (!d) return nullptr;
+    Pieces& along = At(pieces, inside, *d);
+    if (!along.IsMadeOfPieces(*operand)) return nullptr;
+    return along.Get(operand, bounds->starts[*d], bounds->limits[*d], bounds->strides[*d]);
+  }
+
+  Op& loop_;
+  States states_;
+};
+
+Builder::Values ConcatenatedLoopState(RuleScope& scope) {
+  if (!scope.op().Is(Opcode::kWhile)) return {};
+  States states = FindStates(scope.op());
+  if (llvm::none_of(states, [](const auto& state) { return state.has_value(); })) return {};
+  return LoopSplitter(scope.op(), std::move(states)).Run(scope.builder());
+}
+
+constexpr Rule kRules[] = {
+    {.name = "concatenated_loop_state",
+     .pattern = "a loop that carries a concatenate or a stack, and reads it by slices",
+     .result = "a loop that carries the pieces",
+     .guard = "at most 64 pieces",
+     .rewrite = ConcatenatedLoopState},
+};
+
+}  // namespace
+
+llvm::ArrayRef<Rule> LoopStateRules() { return kRules; }
+
+}  // namespace plimsoll
