@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/concatenate_rules.h"
 #include "rewrite/loop_state_rules.h"
+#include "rewrite/monotone_rules.h"
+#include "rewrite/reduction_rules.h"
 #include "rewrite/slice_rules.h"
 
 namespace plimsoll {
@@ -16,6 +18,8 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ConcatenateRules());
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
+    llvm::append_range(all, ReductionRules());
+    llvm::append_range(all, MonotoneRules());
     return all;
   }();
   return rules;
