@@ -54,12 +54,15 @@ std::optional<State> PutTogether(const Value& value, const Block& body, const St
   return std::nullopt;
 }
 
-// True if the body reads parts of the value along the dimension.
+// True if the body reads parts of the value along the dimension, or does not care for more than
+// one element at a time.
 bool IsTakenApart(const Value& value, size_t dimension) {
-  return llvm::any_of(value.users(), [&](const Op* user) {
+  const std::vector<Op*> users = value.users();
+  const bool is_sliced = llvm::any_of(users, [&](const Op* user) {
     const std::optional<SliceBounds> bounds = BoundsOfSlice(*user);
     return bounds && SlicedDimension(*bounds, value.type().shape()) == dimension;
   });
+  return is_sliced || llvm::all_of(users, [](const Op* user) { return IsElementwise(*user); });
 }
 
 States FindStates(const Op& loop) {
@@ -120,6 +123,16 @@ class LoopSplitter {
     return pieces.try_emplace(dimension, builder, dimension).first->second;
   }
 
+  static llvm::SmallVector<Value*> AllPieces(Pieces& pieces, const State& state, Value* whole) {
+    llvm::SmallVector<Value*> parts;
+    int64_t start = 0;
+    for (const int64_t size : state.sizes) {
+      parts.push_back(pieces.Get(whole, start, start + size));
+      start += size;
+    }
+    return parts;
+  }
+
   // What is carried, from what was.
   Builder::Values Apart(Builder& builder, PiecesAlong& along, llvm::ArrayRef<Value*> values) {
     Builder::Values apart;
@@ -128,11 +141,7 @@ class LoopSplitter {
         apart.push_back(value);
         continue;
       }
-      Pieces& pieces = At(along, builder, state->dimension);
-      int64_t start = 0;
-      for (const int64_t size : state->sizes) {
-        Value* piece = pieces.Get(value, start, start + size);
-        start += size;
+      for (Value* piece : AllPieces(At(along, builder, state->dimension), *state, value)) {
         if (piece == nullptr) return {};
         apart.push_back(
             ReshapeTo(builder, piece, CarriedShape(piece->type().shape(), state->dimension)));
@@ -193,10 +202,29 @@ class LoopSplitter {
         continue;
       }
       inside.Append(op.Clone(values));
+      // Who else needs the next state gets it from the pieces.
+      if (const std::optional<State> state = StateOf(op)) {
+        Pieces& along = At(pieces, inside, state->dimension);
+        Value*& next = values[op.result(0)];
+        if (along.IsMadeOfPieces(*next)) {
+          next = inside.Concatenate(AllPieces(along, *state, next),
+                                    static_cast<int64_t>(state->dimension));
+        }
+      }
     }
     Builder::Values returned;
     for (Value* value : block.last()->operands()) returned.push_back(now(value));
     return returned;
+  }
+
+  // If the op computes the next state from others.
+  std::optional<State> StateOf(const Op& op) const {
+    if (!IsElementwise(op)) return std::nullopt;
+    const Op& end = *loop_.region(1).front().last();
+    for (const auto [i, state] : llvm::enumerate(states_)) {
+      if (state && end.operand(i) == op.result(0)) return state;
+    }
+    return std::nullopt;
   }
 
   // Null if the op does not read a part of what is made of pieces.

@@ -51,10 +51,10 @@ TEST(ConcatenatedLoopStateTest, StacksAreCarriedAsNumbers) {
   EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<2xf32>):
   %0 = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
   %1 = "stablehlo.slice"(%arg0) <{limit_indices = array<i64: 1>, start_indices = array<i64: 0>, strides = array<i64: 1>}> : (tensor<2xf32>) -> tensor<1xf32>
-  %2 = "stablehlo.reshape"(%1) : (tensor<1xf32>) -> tensor<f32>
-  %3 = "stablehlo.slice"(%arg0) <{limit_indices = array<i64: 2>, start_indices = array<i64: 1>, strides = array<i64: 1>}> : (tensor<2xf32>) -> tensor<1xf32>
-  %4 = "stablehlo.reshape"(%3) : (tensor<1xf32>) -> tensor<f32>
-  %5:3 = "stablehlo.while"(%0, %2, %4) ({
+  %2 = "stablehlo.slice"(%arg0) <{limit_indices = array<i64: 2>, start_indices = array<i64: 1>, strides = array<i64: 1>}> : (tensor<2xf32>) -> tensor<1xf32>
+  %3 = "stablehlo.reshape"(%1) : (tensor<1xf32>) -> tensor<f32>
+  %4 = "stablehlo.reshape"(%2) : (tensor<1xf32>) -> tensor<f32>
+  %5:3 = "stablehlo.while"(%0, %3, %4) ({
   ^bb0(%arg1: tensor<i32>, %arg2: tensor<f32>, %arg3: tensor<f32>):
     %6 = "stablehlo.constant"() <{value = dense<200> : tensor<i32>}> : () -> tensor<i32>
     %7 = "stablehlo.compare"(%arg1, %6) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -97,11 +97,11 @@ TEST(ConcatenatedLoopStateTest, SumsAreDoneOnPieces) {
   ^bb0(%arg4: tensor<i32>, %arg5: tensor<900x2xf32>, %arg6: tensor<900x3xf32>):
     %6 = "stablehlo.sine"(%arg5) : (tensor<900x2xf32>) -> tensor<900x2xf32>
     %7 = "stablehlo.negate"(%arg6) : (tensor<900x3xf32>) -> tensor<900x3xf32>
-    %8 = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
-    %9 = "stablehlo.add"(%arg4, %8) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-    %10 = "stablehlo.add"(%arg5, %6) : (tensor<900x2xf32>, tensor<900x2xf32>) -> tensor<900x2xf32>
-    %11 = "stablehlo.add"(%arg6, %7) : (tensor<900x3xf32>, tensor<900x3xf32>) -> tensor<900x3xf32>
-    "stablehlo.return"(%9, %10, %11) : (tensor<i32>, tensor<900x2xf32>, tensor<900x3xf32>) -> ()
+    %8 = "stablehlo.add"(%arg5, %6) : (tensor<900x2xf32>, tensor<900x2xf32>) -> tensor<900x2xf32>
+    %9 = "stablehlo.add"(%arg6, %7) : (tensor<900x3xf32>, tensor<900x3xf32>) -> tensor<900x3xf32>
+    %10 = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %11 = "stablehlo.add"(%arg4, %10) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    "stablehlo.return"(%11, %8, %9) : (tensor<i32>, tensor<900x2xf32>, tensor<900x3xf32>) -> ()
   }) : (tensor<i32>, tensor<900x2xf32>, tensor<900x3xf32>) -> (tensor<i32>, tensor<900x2xf32>, tensor<900x3xf32>)
   "func.return"(%3#0) : (tensor<i32>) -> ()
 )");
