@@ -121,19 +121,12 @@ llvm::SmallVector<int64_t> PieceSizesIn(const Tree& tree, size_t dimension) {
   return {};
 }
 
-// The op of that block which the other is, or is inside of.
-Op* InBlock(Op& op, const Block& block) {
-  Op* outer = &op;
-  while (outer != nullptr && outer->block() != &block) outer = outer->parent();
-  return outer;
-}
-
 // True if no op that uses the value comes before that one.
 bool IsFirstUser(const Op& first, const Value& value) {
   llvm::DenseSet<const Op*> users;
-  for (Op* user : value.users()) users.insert(InBlock(*user, *first.block()));
+  users.insert_range(value.users());
   for (const Op* op = value.defining_op()->next(); op != &first; op = op->next()) {
-    if (op == nullptr || users.contains(op)) return false;
+    if (users.contains(op)) return false;
   }
   return true;
 }
@@ -157,25 +150,13 @@ Builder::Values ElementwiseOfConcatenate(RuleScope& scope) {
     return pieces.Get(whole, bounds.starts[*dimension], bounds.limits[*dimension],
                       bounds.strides[*dimension]);
   };
-  bool is_used_whole = false;
   for (const Op* user : whole->users()) {
-    if (user == &slice) continue;
     const std::optional<SliceBounds> bounds = BoundsOfSlice(*user);
-    if (bounds && user->block() == slice.block() && HasElements(*user->result(0)) &&
-        SlicedDimension(*bounds, whole->type().shape()) == dimension) {
-      scope.AlsoReplace(user->result(0), part(*bounds));
-    } else {
-      is_used_whole = true;
+    if (!bounds || user->block() != slice.block() || !HasElements(*user->result(0)) ||
+        SlicedDimension(*bounds, whole->type().shape()) != dimension) {
+      return {};
     }
-  }
-  if (is_used_whole) {
-    llvm::SmallVector<Value*> parts;
-    int64_t start = 0;
-    for (const int64_t size : sizes) {
-      parts.push_back(pieces.Get(whole, start, start + size));
-      start += size;
-    }
-    scope.AlsoReplace(whole, scope.builder().Concatenate(parts, static_cast<int64_t>(*dimension)));
+    if (user != &slice) scope.AlsoReplace(user->result(0), part(*bounds));
   }
   return {part(*first)};
 }
@@ -290,7 +271,7 @@ constexpr Rule kRules[] = {
      .rewrite = SliceOfConcatenate},
     {.name = "elementwise_of_concatenate",
      .pattern = "slices of what is computed element by element from a concatenate",
-     .result = "the same on the pieces, which are put together later if at all",
+     .result = "the same on the pieces",
      .guard = "what is computed in between is for these slices alone",
      .rewrite = ElementwiseOfConcatenate},
     {.name = "reduce_of_concatenate",

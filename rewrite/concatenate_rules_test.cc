@@ -129,23 +129,7 @@ TEST(ElementwiseOfConcatenateTest, AllSlicesChangeAtOnce) {
   EXPECT_EQ(rewritten.fired(), Names{"elementwise_of_concatenate"});
 }
 
-TEST(ElementwiseOfConcatenateTest, WhoNeedsTheWholeGetsAConcatenate) {
-  const Rewritten rewritten = Rewrite(ConcatenateRules(), {"500xf32", "400xf32"},
-                                      R"(
-  %a = "stablehlo.concatenate"(%0, %1) <{dimension = 0 : i64}> : (tensor<500xf32>, tensor<400xf32>) -> tensor<900xf32>
-  %c = "stablehlo.multiply"(%a, %a) : (tensor<900xf32>, tensor<900xf32>) -> tensor<900xf32>
-  %e = "stablehlo.slice"(%c) <{limit_indices = array<i64: 500>, start_indices = array<i64: 0>, strides = array<i64: 1>}> : (tensor<900xf32>) -> tensor<500xf32>)",
-                                      {{"%e", "500xf32"}, {"%c", "900xf32"}});
-  EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<500xf32>, %arg1: tensor<400xf32>):
-  %0 = "stablehlo.multiply"(%arg0, %arg0) : (tensor<500xf32>, tensor<500xf32>) -> tensor<500xf32>
-  %1 = "stablehlo.multiply"(%arg1, %arg1) : (tensor<400xf32>, tensor<400xf32>) -> tensor<400xf32>
-  %2 = "stablehlo.concatenate"(%0, %1) <{dimension = 0 : i64}> : (tensor<500xf32>, tensor<400xf32>) -> tensor<900xf32>
-  "func.return"(%0, %2) : (tensor<500xf32>, tensor<900xf32>) -> ()
-)");
-}
-
-TEST(ElementwiseOfConcatenateTest, LeavesWhatIsReadBeforeTheFirstSlice) {
-  // The sine would have to wait for the pieces.
+TEST(ElementwiseOfConcatenateTest, LeavesWhatIsReadWhole) {
   const Rewritten rewritten = Rewrite(ConcatenateRules(), {"500xf32", "400xf32"},
                                       R"(
   %a = "stablehlo.concatenate"(%0, %1) <{dimension = 0 : i64}> : (tensor<500xf32>, tensor<400xf32>) -> tensor<900xf32>

@@ -1,10 +1,14 @@
 #include "rewrite/loop_state_rules.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "analysis/op_class.h"
+#include "analysis/run_time.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -94,6 +98,32 @@ llvm::SmallVector<int64_t> CarriedShape(llvm::ArrayRef<int64_t> shape, size_t di
   return carried;
 }
 
+// How long the elements of a block take to compute, where XLA computes what is cheap again for
+// each op that reads it. A concatenate ends that: it is there in memory.
+double SecondsWithRepeats(const Block& block) {
+  constexpr double kMostRepeats = 1e6;
+  llvm::DenseMap<const Op*, double> times;
+  double seconds = 0;
+  for (const Op* op = block.last()->previous(); op != nullptr; op = op->previous()) {
+    double readers = 0;
+    size_t users = 0;
+    for (const Value* result : op->results()) {
+      for (const Op* user : result->users()) {
+        const auto fused = times.find(user);
+        readers += fused == times.end() ? 1 : fused->second;
+        ++users;
+      }
+    }
+    const bool is_fused = IsElementwise(*op) || IsReshape(*op) || op->Is(Opcode::kSlice);
+    const bool is_kept = !is_fused || (ClassOf(*op) != OpClass::kCheap && users > 1);
+    // Who reads what is kept reads it once.
+    readers = is_kept ? 1 : std::min(readers, kMostRepeats);
+    if (!is_kept) times[op] = readers;
+    seconds += SecondsOf(*op) * readers;
+  }
+  return seconds;
+}
+
 class LoopSplitter {
  public:
   LoopSplitter(Op& loop, States states) : loop_(loop), states_(std::move(states)) {}
@@ -111,12 +141,13 @@ class LoopSplitter {
           return Apart(inside, pieces, Copy(inside, pieces, loop_.region(1).front(), values));
         });
     if (!builder.status().ok()) return {};
-    Op& made = *results.front()->defining_op();
-    made.set_attributes(loop_.attributes());
-    RemoveDeadOps(made);
+    made_ = results.front()->defining_op();
+    made_->set_attributes(loop_.attributes());
+    RemoveDeadOps(*made_);
     return Together(builder, results, /*is_needed=*/
                     [&](size_t i) { return loop_.result(i)->has_uses(); });
   }
+  const Block& made_body() const { return made_->region(1).front(); }
 
  private:
   static Pieces& At(PiecesAlong& pieces, Builder& builder, size_t dimension) {
@@ -240,20 +271,27 @@ class LoopSplitter {
 
   Op& loop_;
   States states_;
+  Op* made_ = nullptr;
 };
 
 Builder::Values ConcatenatedLoopState(RuleScope& scope) {
   if (!scope.op().Is(Opcode::kWhile)) return {};
   States states = FindStates(scope.op());
   if (llvm::none_of(states, [](const auto& state) { return state.has_value(); })) return {};
-  return LoopSplitter(scope.op(), std::move(states)).Run(scope.builder());
+  LoopSplitter splitter(scope.op(), std::move(states));
+  const Builder::Values results = splitter.Run(scope.builder());
+  if (results.empty()) return {};
+  if (SecondsWithRepeats(splitter.made_body()) > SecondsWithRepeats(scope.op().region(1).front())) {
+    return scope.Refuse("without the concatenate, parts would be computed again by each reader");
+  }
+  return results;
 }
 
 constexpr Rule kRules[] = {
     {.name = "concatenated_loop_state",
      .pattern = "a loop that carries a concatenate or a stack, and reads it by slices",
      .result = "a loop that carries the pieces",
-     .guard = "at most 64 pieces",
+     .guard = "at most 64 pieces, which are not computed again and again without the concatenate",
      .rewrite = ConcatenatedLoopState},
 };
 

@@ -118,6 +118,31 @@ TEST(ConcatenatedLoopStateTest, LeavesStatesThatAreReadWhole) {
   EXPECT_TRUE(rewritten.refused().empty());
 }
 
+// Of two steps in one turn the second computes the first again: a sine that XLA takes for cheap.
+TEST(ConcatenatedLoopStateTest, RefusesWhatWouldBeComputedAgain) {
+  const Rewritten rewritten = Rewrite(LoopStateRules(), {"9000x2xf32"}, Loop("9000x2xf32", R"(
+    %a = "stablehlo.slice"(%s) <{limit_indices = array<i64: 9000, 1>, start_indices = array<i64: 0, 0>, strides = array<i64: 1, 1>}> : (tensor<9000x2xf32>) -> tensor<9000x1xf32>
+    %d = "stablehlo.slice"(%s) <{limit_indices = array<i64: 9000, 2>, start_indices = array<i64: 0, 1>, strides = array<i64: 1, 1>}> : (tensor<9000x2xf32>) -> tensor<9000x1xf32>
+    %b = "stablehlo.cosine"(%a) : (tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %c = "stablehlo.sine"(%d) : (tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %e = "stablehlo.sine"(%b) : (tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %f = "stablehlo.concatenate"(%c, %e) <{dimension = 1 : i64}> : (tensor<9000x1xf32>, tensor<9000x1xf32>) -> tensor<9000x2xf32>
+    %g = "stablehlo.add"(%s, %f) : (tensor<9000x2xf32>, tensor<9000x2xf32>) -> tensor<9000x2xf32>
+    %h = "stablehlo.slice"(%g) <{limit_indices = array<i64: 9000, 1>, start_indices = array<i64: 0, 0>, strides = array<i64: 1, 1>}> : (tensor<9000x2xf32>) -> tensor<9000x1xf32>
+    %k = "stablehlo.slice"(%g) <{limit_indices = array<i64: 9000, 2>, start_indices = array<i64: 0, 1>, strides = array<i64: 1, 1>}> : (tensor<9000x2xf32>) -> tensor<9000x1xf32>
+    %p = "stablehlo.sine"(%h) : (tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %q = "stablehlo.multiply"(%k, %p) : (tensor<9000x1xf32>, tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %r = "stablehlo.sine"(%q) : (tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %t = "stablehlo.add"(%k, %p) : (tensor<9000x1xf32>, tensor<9000x1xf32>) -> tensor<9000x1xf32>
+    %u = "stablehlo.concatenate"(%r, %t) <{dimension = 1 : i64}> : (tensor<9000x1xf32>, tensor<9000x1xf32>) -> tensor<9000x2xf32>
+    %v = "stablehlo.add"(%f, %u) : (tensor<9000x2xf32>, tensor<9000x2xf32>) -> tensor<9000x2xf32>
+    %n = "stablehlo.add"(%s, %v) : (tensor<9000x2xf32>, tensor<9000x2xf32>) -> tensor<9000x2xf32>)"),
+                                      {{"%l#1", "9000x2xf32"}});
+  EXPECT_EQ(rewritten.refused(),
+            Lines{"concatenated_loop_state: without the concatenate, parts would be computed again "
+                  "by each reader"});
+}
+
 // The parts that are read are not those that are put together.
 TEST(ConcatenatedLoopStateTest, OtherPartsDoNotPay) {
   const Rewritten rewritten = Rewrite(LoopStateRules(), {"9xf32"}, Loop("9xf32", R"(
