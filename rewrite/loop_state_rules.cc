@@ -279,7 +279,7 @@ Builder::Values ConcatenatedLoopState(RuleScope& scope) {
   States states = FindStates(scope.op());
   if (llvm::none_of(states, [](const auto& state) { return state.has_value(); })) return {};
   LoopSplitter splitter(scope.op(), std::move(states));
-  const Builder::Values results = splitter.Run(scope.builder());
+  Builder::Values results = splitter.Run(scope.builder());
   if (results.empty()) return {};
   if (SecondsWithRepeats(splitter.made_body()) > SecondsWithRepeats(scope.op().region(1).front())) {
     return scope.Refuse("without the concatenate, parts would be computed again by each reader");
