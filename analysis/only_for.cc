@@ -4,16 +4,18 @@
 
 #include "analysis/effects.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
 
-llvm::SmallVector<Op*> OpsOnlyFor(Op& root) {
-  llvm::SmallVector<Op*> ops = {&root};
+llvm::SmallVector<Op*> OpsOnlyFor(llvm::ArrayRef<Op*> roots) {
+  llvm::SmallVector<Op*> ops(roots);
   llvm::DenseMap<const Op*, size_t> uses_gone;
   for (size_t i = 0; i < ops.size(); ++i) {
     for (Value* operand : ops[i]->operands()) {
       Op* definition = operand->defining_op();
-      if (definition == nullptr || definition->block() != root.block() || HasEffects(*definition)) {
+      if (definition == nullptr || definition->block() != roots.front()->block() ||
+          HasEffects(*definition) || llvm::is_contained(roots, definition)) {
         continue;
       }
       size_t uses = 0;

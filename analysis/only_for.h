@@ -1,15 +1,17 @@
-// What is in a program for the sake of one op.
+// What is in a program for the sake of some ops.
 
 #ifndef PLIMSOLL_ANALYSIS_ONLY_FOR_H_
 #define PLIMSOLL_ANALYSIS_ONLY_FOR_H_
 
 #include "ir/graph.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace plimsoll {
 
-// The op and all ops of its block that nobody would need without it, users first.
-llvm::SmallVector<Op*> OpsOnlyFor(Op& root);
+// The ops, which are in one block, and all ops of it that nobody would need without them: users
+// first.
+llvm::SmallVector<Op*> OpsOnlyFor(llvm::ArrayRef<Op*> roots);
 
 }  // namespace plimsoll
 

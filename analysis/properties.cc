@@ -14,20 +14,13 @@ namespace plimsoll {
 namespace {
 
 // In the order of Property.
-constexpr std::string_view kNames[] = {"symmetric",
-                                       "positive semidefinite",
-                                       "positive definite",
-                                       "diagonal",
-                                       "identity",
-                                       "lower triangular",
-                                       "upper triangular",
-                                       "orthogonal",
-                                       "one-hot",
-                                       "permutation",
-                                       "non-negative",
-                                       "positive",
-                                       "integer-valued",
-                                       "sorted"};
+constexpr std::string_view kNames[] = {"symmetric",         "positive semidefinite",
+                                       "positive definite", "diagonal",
+                                       "identity",          "lower triangular",
+                                       "upper triangular",  "orthogonal",
+                                       "one-hot",           "permutation",
+                                       "non-negative",      "positive",
+                                       "integer-valued",    "sorted"};
 constexpr uint32_t kPropertyCount = std::size(kNames);
 
 // What has the first property has the second. The first of each row is looked for by rules of its

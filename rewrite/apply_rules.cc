@@ -18,6 +18,9 @@ namespace {
 constexpr int kMostRounds = 16;
 // What is thought to take less time must take this much less: the model is no better.
 constexpr double kLeastGain = 1.02;
+// How much larger the largest value of a part may get: it may never be in memory, and what lives at
+// once is looked at in the end.
+constexpr double kMostLarger = 1.5;
 // How much longer a part may take if its largest value gets smaller.
 constexpr double kMostLoss = 2;
 
@@ -41,6 +44,9 @@ class CostCounter {
  private:
   RuleCost cost_;
 };
+
+// Values and what takes their places.
+using Replaced = std::vector<std::pair<Value*, Value*>>;
 
 class RuleApplier {
  public:
@@ -82,19 +88,21 @@ class RuleApplier {
   }
 
   Status RunOn(Block& block) {
-    // What a rule makes stands before the op, what it removes too.
-    for (Op& op : llvm::make_early_inc_range(block)) {
-      RETURN_IF_ERROR(RunInside(op));
+    Op* op = block.first();
+    while (op != nullptr) {
+      RETURN_IF_ERROR(RunInside(*op));
+      Op* next = nullptr;
       for (const Rule* rule : rules_) {
-        ASSIGN_OR_RETURN(const bool is_gone, Try(*rule, op));
-        if (is_gone) break;
+        ASSIGN_OR_RETURN(next, Try(*rule, *op));
+        if (next != nullptr) break;
       }
+      op = next == nullptr ? op->next() : next;
     }
     return OkStatus();
   }
 
-  // True if the rule applied, and the op is gone.
-  StatusOr<bool> Try(const Rule& rule, Op& op) {
+  // If the rule applied and the op is gone, the next one that is left. A block's last op always is.
+  StatusOr<Op*> Try(const Rule& rule, Op& op) {
     Op* before = op.previous();
     RuleScope scope(module_.context(), op, properties_);
     const Builder::Values replacements = rule.rewrite(scope);
@@ -102,52 +110,63 @@ class RuleApplier {
     if (replacements.empty()) {
       Undo(op, before);
       if (!scope.refusal().empty()) Refuse(rule, op, scope.refusal());
-      return false;
+      return nullptr;
     }
-    RETURN_IF_ERROR(Check(rule, op, replacements));
+    ASSIGN_OR_RETURN(const Replaced replaced, AllReplaced(rule, scope, replacements));
     CostCounter made;
     for (Op* other = op.previous(); other != before; other = other->previous()) made.Add(*other);
-    const llvm::SmallVector<Op*> unneeded = UnneededAfter(op, replacements);
+    const llvm::SmallVector<Op*> unneeded = UnneededAfter(replaced);
     CostCounter gone;
     for (const Op* other : unneeded) gone.Add(*other);
     if (!IsWorthIt(gone.cost(), made.cost(), op)) {
       Undo(op, before);
       Refuse(rule, op, "it would not take less time or memory");
-      return false;
+      return nullptr;
     }
     report_.fired.push_back({.rule = rule.name,
                              .source = SourceLine(op.location()),
                              .before = gone.cost(),
                              .after = made.cost()});
-    for (const auto [result, replacement] : llvm::zip_equal(op.results(), replacements)) {
-      result->ReplaceAllUsesWith(replacement);
-    }
+    for (const auto& [value, replacement] : replaced) value->ReplaceAllUsesWith(replacement);
+    Op* next = op.next();
+    while (llvm::is_contained(unneeded, next)) next = next->next();
     for (Op* other : unneeded) other->Erase();
     properties_.Forget();
     has_changed_ = true;
-    return true;
+    return next;
   }
 
   // A replacement that was there before is needed, though no op that was made uses it.
-  static llvm::SmallVector<Op*> UnneededAfter(Op& op, const Builder::Values& replacements) {
-    llvm::SmallVector<Op*> unneeded = OpsOnlyFor(op);
+  static llvm::SmallVector<Op*> UnneededAfter(const Replaced& replaced) {
+    llvm::SmallVector<Op*> roots;
+    for (const auto& [value, replacement] : replaced) {
+      if (!llvm::is_contained(roots, value->defining_op())) roots.push_back(value->defining_op());
+    }
+    llvm::SmallVector<Op*> unneeded = OpsOnlyFor(roots);
     llvm::SmallVector<Op*> kept;
-    for (const Value* replacement : replacements) {
+    for (const auto& [value, replacement] : replaced) {
       Op* definition = replacement->defining_op();
       if (definition == nullptr || !llvm::is_contained(unneeded, definition)) continue;
-      kept.append(OpsOnlyFor(*definition));
+      kept.append(OpsOnlyFor(definition));
     }
     llvm::erase_if(unneeded, [&](Op* other) { return llvm::is_contained(kept, other); });
     return unneeded;
   }
 
-  static Status Check(const Rule& rule, const Op& op, const Builder::Values& replacements) {
+  // The op's own results first.
+  static StatusOr<Replaced> AllReplaced(const Rule& rule, const RuleScope& scope,
+                                        const Builder::Values& replacements) {
+    const Op& op = scope.op();
+    Replaced replaced;
+    for (size_t i = 0; i < std::min(op.result_count(), replacements.size()); ++i) {
+      replaced.emplace_back(op.result(i), replacements[i]);
+    }
+    llvm::append_range(replaced, scope.also_replaced());
     const bool is_right =
-        replacements.size() == op.result_count() &&
-        llvm::all_of(llvm::zip_equal(op.results(), replacements), [](const auto& pair) {
-          return std::get<0>(pair)->type() == std::get<1>(pair)->type();
+        replacements.size() == op.result_count() && llvm::all_of(replaced, [](const auto& pair) {
+          return pair.first->type() == pair.second->type();
         });
-    if (is_right) return OkStatus();
+    if (is_right) return replaced;
     return Status(ErrorCode::kInternal,
                   StrCat("the rule ", rule.name, " gave other types for ", op.name()));
   }
@@ -156,14 +175,18 @@ class RuleApplier {
     // The results are there in both.
     int64_t least = before.largest_bytes;
     for (const Value* result : op.results()) least = std::max(least, BytesOf(*result));
-    if (after.largest_bytes > least) return false;
+    const double most = kMostLarger * static_cast<double>(least);
+    if (static_cast<double>(after.largest_bytes) > most) return false;
     if (after.seconds * kLeastGain <= before.seconds) return true;
     return options_.goal == RuleGoal::kSpace && after.largest_bytes < before.largest_bytes &&
            after.seconds <= kMostLoss * before.seconds;
   }
 
-  static void Undo(Op& op, const Op* before) {
+  void Undo(Op& op, const Op* before) {
+    if (op.previous() == before) return;
     while (op.previous() != before) op.previous()->Erase();
+    // The rule may have asked of what is gone.
+    properties_.Forget();
   }
 
   void Refuse(const Rule& rule, const Op& op, std::string reason) {

@@ -28,6 +28,21 @@ Builder::Values RefuseNegations(RuleScope& scope) {
   return scope.Refuse("it is a test");
 }
 
+// All negations of one value become one subtraction, which pays only for several.
+Builder::Values NegateOnce(RuleScope& scope) {
+  if (!scope.op().Is(Opcode::kNegate)) return {};
+  Value* x = scope.op().operand(0);
+  Value* zero = scope.builder().Constant(x->type(), 0);
+  Value* negated = scope.builder().Subtract(zero, x);
+  for (Op* user : x->users()) {
+    if (user != &scope.op() && user->Is(Opcode::kNegate)) {
+      scope.AlsoReplace(user->result(0), negated);
+    }
+  }
+  return {negated};
+}
+
+constexpr Rule kOnce = {.name = "once", .rewrite = NegateOnce};
 constexpr Rule kDrop = {.name = "drop", .rewrite = DropTwoNegations};
 constexpr Rule kRewriting = {
     .name = "drop", .numerics = Numerics::kRewrites, .rewrite = DropTwoNegations};
@@ -73,6 +88,20 @@ TEST(ApplyRulesTest, WhatIsWorseIsTakenBackAndTold) {
 TEST(ApplyRulesTest, ARefusalIsToldOnceForALine) {
   const Rewritten rewritten = Rewrite(kRefusing, {"8xf32"}, kFourTimes, {{"%d", "8xf32"}});
   EXPECT_EQ(rewritten.refused(), std::vector<std::string>{"refusing: it is a test"});
+}
+
+TEST(ApplyRulesTest, SeveralOpsChangeAtOnce) {
+  const Rewritten rewritten = Rewrite(kOnce, {"8xf32"},
+                                      R"(
+  %a = "stablehlo.negate"(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = "stablehlo.negate"(%0) : (tensor<8xf32>) -> tensor<8xf32>)",
+                                      {{"%a", "8xf32"}, {"%b", "8xf32"}});
+  EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<8xf32>):
+  %0 = "stablehlo.constant"() <{value = dense<0.0> : tensor<8xf32>}> : () -> tensor<8xf32>
+  %1 = "stablehlo.subtract"(%0, %arg0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  "func.return"(%1, %1) : (tensor<8xf32>, tensor<8xf32>) -> ()
+)");
+  EXPECT_EQ(rewritten.fired(), std::vector<std::string_view>{"once"});
 }
 
 TEST(ApplyRulesTest, RulesAreSwitchedOffByName) {

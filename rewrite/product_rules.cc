@@ -83,11 +83,11 @@ Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
   if (!llvm::any_of(sum->ops, [](const Op* part) { return !part->Is(Opcode::kMultiply); })) {
     return {};
   }
-  const llvm::SmallVector<Op*> own = OpsOnlyFor(op);
+  const llvm::SmallVector<Op*> own = OpsOnlyFor(&op);
   ContractionOrder order = OrderContraction(ContractionOf(*sum), ContractionGoal::kTime);
   double seconds = order.seconds;
   const llvm::SmallVector<Op*> used = UsedOwn(*sum, order, own);
-  for (Op* given : used) seconds += SecondsFor(OpsOnlyFor(*given));
+  for (Op* given : used) seconds += SecondsFor(OpsOnlyFor(given));
   if (!used.empty()) {
     SumOfProducts without = WithoutOwn(*sum, own);
     ContractionOrder other = OrderContraction(ContractionOf(without), ContractionGoal::kTime);
@@ -106,7 +106,7 @@ Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
     made.push_back(other);
   }
   double saved = 0;
-  for (const Op* other : OpsOnlyFor(op)) saved += SecondsOf(*other) + kSecondsPerOp;
+  for (const Op* other : OpsOnlyFor(&op)) saved += SecondsOf(*other) + kSecondsPerOp;
   double spent = 0;
   for (const Op* other : made) spent += SecondsOf(*other) + kSecondsPerOp;
   if (spent >= saved) return {};

@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/properties.h"
 #include "ir/builder.h"
 #include "ir/graph.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace plimsoll {
 
@@ -44,11 +46,19 @@ class RuleScope {
   }
   const std::string& refusal() const { return refusal_; }
 
+  // Also puts another value in place of one that an op of the same block gives, for rules that are
+  // of use only if several ops change at once. Whatever uses it must come after the op at hand.
+  void AlsoReplace(Value* value, Value* replacement) {
+    also_replaced_.emplace_back(value, replacement);
+  }
+  llvm::ArrayRef<std::pair<Value*, Value*>> also_replaced() const { return also_replaced_; }
+
  private:
   Op& op_;
   Builder builder_;
   Properties& properties_;
   std::string refusal_;
+  std::vector<std::pair<Value*, Value*>> also_replaced_;
 };
 
 // One rule: if it applies to the op, it makes other ops that give the same results. Whether that is

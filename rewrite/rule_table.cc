@@ -3,7 +3,12 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "rewrite/concatenate_rules.h"
+#include "rewrite/loop_state_rules.h"
+#include "rewrite/monotone_rules.h"
 #include "rewrite/product_rules.h"
+#include "rewrite/reduction_rules.h"
+#include "rewrite/slice_rules.h"
 
 namespace plimsoll {
 
@@ -11,6 +16,11 @@ llvm::ArrayRef<Rule> AllRules() {
   // Families of rules, each from its own file.
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
+    llvm::append_range(all, ConcatenateRules());
+    llvm::append_range(all, LoopStateRules());
+    llvm::append_range(all, SliceRules());
+    llvm::append_range(all, ReductionRules());
+    llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, ProductRules());
     return all;
   }();
