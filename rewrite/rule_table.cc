@@ -2,12 +2,16 @@
 
 #include <vector>
 
+#include "llvm/ADT/STLExtras.h"
+#include "rewrite/solve_rules.h"
+
 namespace plimsoll {
 
 llvm::ArrayRef<Rule> AllRules() {
   // Families of rules, each from its own file.
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
+    llvm::append_range(all, SolveRules());
     return all;
   }();
   return rules;
