@@ -110,6 +110,19 @@ PlimsollError* plimsoll_module_compile(PlimsollModule* module, const char* stop_
   return MakeError(plimsoll::Compile(*module->module, options));
 }
 
+PlimsollError* plimsoll_module_simplify(const PlimsollModule* module, const char* options,
+                                        PlimsollModule** simplified, PlimsollString** report) {
+  plimsoll::StatusOr<plimsoll::RuleOptions> read = plimsoll::ReadRuleOptions(options);
+  if (!read.ok()) return MakeError(read.status());
+  plimsoll::StatusOr<plimsoll::SimplifiedModule> made = plimsoll::Simplify(*module->module, *read);
+  if (!made.ok()) return MakeError(made.status());
+  *report = MakeString(plimsoll::SimplificationAsJson(*made));
+  *simplified = new PlimsollModule{std::move(made->module)};
+  return nullptr;
+}
+
+PlimsollString* plimsoll_rules(void) { return MakeString(plimsoll::RulesAsJson()); }
+
 PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                      PlimsollPlanner** planner) {
   plimsoll::StatusOr<plimsoll::PlannerOptions> read = plimsoll::ReadPlannerOptions(options);

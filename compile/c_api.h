@@ -83,15 +83,30 @@ PLIMSOLL_API PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t
 PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_t size,
                                                      size_t count);
 
+// The program as algebra makes it, and as JSON what was done: {"is_surely_faster": whether that is
+// worth it without a limit, "peak_before", "peak_after", "seconds_before", "seconds_after":
+// estimates, "rules": [{"rule", "source", "before": {"seconds", "flops", "largest": bytes},
+// "after":
+// ...}], "refused_rules": [{"rule", "source", "reason"}]}. `options` is JSON with any of {"strict":
+// only rules that reorder sums and products, "disabled": [names of rules]}.
+PLIMSOLL_API PlimsollError* plimsoll_module_simplify(const PlimsollModule* module,
+                                                     const char* options,
+                                                     PlimsollModule** simplified,
+                                                     PlimsollString** report);
+// The table of rules as JSON: [{"name", "pattern", "result", "guard", "strict"}].
+PLIMSOLL_API PlimsollString* plimsoll_rules(void);
+
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
-// {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes}.
+// {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes},
+// and what plimsoll_module_simplify takes.
 // The module must stay alive and unchanged until the planner is freed.
 PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                                   PlimsollPlanner** planner);
 PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
 // The next program and, as JSON, what was done: {"peak_before": bytes, "peak_after": bytes,
 // "reason": why such programs are never cut or "", "made": [cuts], "recomputed": [values],
-// "refused": [values], "held": [values]}. Each value has {"bytes", "value": its type, "source":
+// "refused": [values], "held": [values], and "rules" and "refused_rules" as from
+// plimsoll_module_simplify}. Each value has {"bytes", "value": its type, "source":
 // line} and, where it was refused or holds memory, "reason". Both are null if there is no program.
 PLIMSOLL_API PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** module,
                                                   PlimsollString** plan);

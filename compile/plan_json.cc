@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "compile/json.h"
+#include "llvm/ADT/STLExtras.h"
+#include "rewrite/rule_table.h"
 
 namespace plimsoll {
 namespace {
@@ -23,15 +25,82 @@ Json LinesJson(const std::vector<std::string>& lines) {
   return json;
 }
 
+Json RuleCostJson(const RuleCost& cost) {
+  return {{"seconds", cost.seconds}, {"flops", cost.flops}, {"largest", cost.largest_bytes}};
+}
+
+Json FiredJson(const std::vector<FiredRule>& rules) {
+  Json json = Json::array();
+  for (const FiredRule& fired : rules) {
+    json.push_back({{"rule", fired.rule},
+                    {"source", ToUtf8(fired.source)},
+                    {"before", RuleCostJson(fired.before)},
+                    {"after", RuleCostJson(fired.after)}});
+  }
+  return json;
+}
+
+Json RefusedJson(const std::vector<RefusedRule>& rules) {
+  Json json = Json::array();
+  for (const RefusedRule& refused : rules) {
+    json.push_back({{"rule", refused.rule},
+                    {"source", ToUtf8(refused.source)},
+                    {"reason", ToUtf8(refused.reason)}});
+  }
+  return json;
+}
+
+// Options that the planner and algebra alone have in common: true if it is one of them.
+StatusOr<bool> ReadRuleOption(const std::string& name, const Json& value, RuleOptions& options) {
+  if (name == "strict") {
+    if (!value.is_boolean()) return Status(ErrorCode::kBadArgument, "strict is true or false");
+    options.is_strict = value.get<bool>();
+    return true;
+  }
+  if (name != "disabled") return false;
+  if (!value.is_array() ||
+      !llvm::all_of(value, [](const Json& rule) { return rule.is_string(); })) {
+    return Status(ErrorCode::kBadArgument, "disabled is a list of rules' names");
+  }
+  for (const Json& rule : value) {
+    options.disabled.push_back(rule.get<std::string>());
+    const bool is_known = llvm::any_of(
+        AllRules(), [&](const Rule& known) { return known.name == options.disabled.back(); });
+    if (!is_known) {
+      return Status(ErrorCode::kBadArgument,
+                    StrCat("there is no rule called ", options.disabled.back()));
+    }
+  }
+  return true;
+}
+
+StatusOr<Json> ReadObject(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return Status(ErrorCode::kBadArgument, "the options are not a JSON object");
+  return json;
+}
+
 }  // namespace
 
-StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) {
-    return Status(ErrorCode::kBadArgument, "the planner's options are not a JSON object");
+StatusOr<RuleOptions> ReadRuleOptions(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, ReadObject(text));
+  RuleOptions options;
+  for (const auto& [name, value] : json.items()) {
+    ASSIGN_OR_RETURN(const bool is_known, ReadRuleOption(name, value, options));
+    if (!is_known) {
+      return Status(ErrorCode::kBadArgument, StrCat("algebra has no option called ", name));
+    }
   }
+  return options;
+}
+
+StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, ReadObject(text));
   PlannerOptions options;
   for (const auto& [name, value] : json.items()) {
+    ASSIGN_OR_RETURN(const bool is_known, ReadRuleOption(name, value, options.rules));
+    if (is_known) continue;
     if (!value.is_number_integer()) {
       return Status(ErrorCode::kBadArgument,
                     StrCat("the planner's option ", name, " is no number"));
@@ -85,7 +154,32 @@ std::string PlanAsJson(const PlannedModule& planned) {
                      {"made", std::move(made)},
                      {"recomputed", std::move(recomputed)},
                      {"refused", std::move(refused)},
-                     {"held", std::move(held)}};
+                     {"held", std::move(held)},
+                     {"rules", FiredJson(planned.fired_rules)},
+                     {"refused_rules", RefusedJson(planned.refused_rules)}};
+  return json.dump();
+}
+
+std::string SimplificationAsJson(const SimplifiedModule& simplified) {
+  const Json json = {{"is_surely_faster", simplified.IsSurelyFaster()},
+                     {"peak_before", simplified.peak_before},
+                     {"peak_after", simplified.peak_after},
+                     {"seconds_before", simplified.seconds_before},
+                     {"seconds_after", simplified.seconds_after},
+                     {"rules", FiredJson(simplified.report.fired)},
+                     {"refused_rules", RefusedJson(simplified.report.refused)}};
+  return json.dump();
+}
+
+std::string RulesAsJson() {
+  Json json = Json::array();
+  for (const Rule& rule : AllRules()) {
+    json.push_back({{"name", rule.name},
+                    {"pattern", rule.pattern},
+                    {"result", rule.result},
+                    {"guard", rule.guard},
+                    {"strict", rule.numerics != Numerics::kRewrites}});
+  }
   return json.dump();
 }
 

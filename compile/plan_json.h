@@ -1,4 +1,4 @@
-// A planner's options and plans as JSON.
+// Options, plans and algebra as JSON.
 
 #ifndef PLIMSOLL_COMPILE_PLAN_JSON_H_
 #define PLIMSOLL_COMPILE_PLAN_JSON_H_
@@ -8,12 +8,18 @@
 
 #include "ir/status.h"
 #include "plan/planner.h"
+#include "plan/simplify.h"
+#include "rewrite/apply_rules.h"
 
 namespace plimsoll {
 
 StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text);
+StatusOr<RuleOptions> ReadRuleOptions(std::string_view text);
 
 std::string PlanAsJson(const PlannedModule& planned);
+std::string SimplificationAsJson(const SimplifiedModule& simplified);
+// The table of rules.
+std::string RulesAsJson();
 
 }  // namespace plimsoll
 

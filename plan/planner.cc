@@ -11,12 +11,9 @@
 #include "analysis/run_time.h"
 #include "ir/verify.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "rewrite/fold_transposes.h"
-#include "rewrite/inline_calls.h"
-#include "rewrite/merge_equal_ops.h"
+#include "llvm/ADT/STLExtras.h"
 #include "rewrite/remove_dead_ops.h"
-#include "rewrite/resolve_cases.h"
-#include "rewrite/split_barriers.h"
+#include "rewrite/rule_table.h"
 #include "split/clamp_slices.h"
 
 namespace plimsoll {
@@ -55,15 +52,6 @@ constexpr double kGoodEnough = 1.1;
 // Estimates are off by some percent, so being somewhat over the budget is traded for time: the
 // ratio to this power counts as much as a ratio of times.
 constexpr int kOverPower = 8;
-
-void Normalize(Module& module) {
-  InlineCalls(module);
-  ResolveCases(module.op());
-  SplitBarriers(module.op());
-  FoldTransposes(module.context(), module.op());
-  MergeEqualOps(module.op());
-  RemoveDeadOps(module.op());
-}
 
 // How many devices the program is for.
 int64_t DeviceCount(const Module& module) {
@@ -135,12 +123,8 @@ StatusOr<PlannedModule> Planner::Next() {
     planned.module = program_.Clone();
     return planned;
   }
-  if (normal_ == nullptr) {
-    normal_ = program_.Clone();
-    Normalize(*normal_);
-  }
-  if (normal_->main() == nullptr || normal_->main()->entry_block() == nullptr) return planned;
-  if (attempts_ == 0) peak_before_ = PeakOf(*normal_->main()->entry_block()).bytes;
+  if (bases_.empty()) RETURN_IF_ERROR(MakeBases());
+  if (bases_.front().module->main() == nullptr) return planned;
   ++attempts_;
   if (attempts_ == kMostAttempts) {
     ASSIGN_OR_RETURN(planned, Smallest());
@@ -155,6 +139,17 @@ StatusOr<PlannedModule> Planner::Next() {
   if (needed_ > 0) Tighten();
   ASSIGN_OR_RETURN(planned, Fastest());
   return Finish(std::move(planned));
+}
+
+Status Planner::MakeBases() {
+  RuleOptions none = options_.rules;
+  for (const Rule& rule : AllRules()) none.disabled.emplace_back(rule.name);
+  ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program_, none));
+  ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program_, options_.rules));
+  bases_.push_back(std::move(normal));
+  refused_rules_ = std::move(simplified.report.refused);
+  if (!simplified.report.fired.empty()) bases_.push_back(std::move(simplified));
+  return OkStatus();
 }
 
 void Planner::Tighten() {
@@ -182,14 +177,17 @@ void Planner::Tighten() {
 
 StatusOr<PlannedModule> Planner::Fastest() const {
   PlannedModule best;
-  const double seconds = SecondsOf(*normal_->main()->entry_block());
-  for (const Strategy& strategy : kStrategies) {
-    ASSIGN_OR_RETURN(PlannedModule planned, Plan(aim_, strategy));
-    const bool is_first = best.module == nullptr || !best.plan.has_changes();
-    const bool is_better = planned.plan.has_changes() &&
-                           (is_first || Badness(planned, aim_.budget) < Badness(best, aim_.budget));
-    if (best.module == nullptr || is_better) best = std::move(planned);
-    if (best.peak_after <= aim_.budget && best.seconds <= seconds * kGoodEnough) break;
+  for (const SimplifiedModule& base : llvm::reverse(bases_)) {
+    for (const Strategy& strategy : kStrategies) {
+      ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, aim_, strategy));
+      const bool is_first = best.module == nullptr || !best.has_changes();
+      const bool is_better = planned.has_changes() && (is_first || Badness(planned, aim_.budget) <
+                                                                       Badness(best, aim_.budget));
+      if (best.module == nullptr || is_better) best = std::move(planned);
+      if (best.peak_after <= aim_.budget && best.seconds <= base.seconds_after * kGoodEnough) {
+        return best;
+      }
+    }
   }
   return best;
 }
@@ -201,20 +199,23 @@ StatusOr<PlannedModule> Planner::Smallest() {
     PlannerOptions options = options_;
     options.budget = budget;
     options.best_chunk_bytes = budget / kLeastChunkShare;
-    for (const Strategy& strategy : llvm::ArrayRef(kStrategies).take_front(kLeastStrategies)) {
-      ASSIGN_OR_RETURN(PlannedModule planned, Plan(options, strategy));
-      const bool is_smaller =
-          planned.plan.has_changes() && planned.peak_after < smallest.peak_after;
-      if (smallest.module == nullptr || is_smaller) smallest = std::move(planned);
+    for (const SimplifiedModule& base : bases_) {
+      for (const Strategy& strategy : llvm::ArrayRef(kStrategies).take_front(kLeastStrategies)) {
+        ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, options, strategy));
+        const bool is_smaller = planned.has_changes() && planned.peak_after < smallest.peak_after;
+        if (smallest.module == nullptr || is_smaller) smallest = std::move(planned);
+      }
     }
   }
   return smallest;
 }
 
-StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options,
+StatusOr<PlannedModule> Planner::Plan(const SimplifiedModule& base, const PlannerOptions& options,
                                       const Strategy& strategy) const {
   PlannedModule planned;
-  planned.module = normal_->Clone();
+  planned.module = base.module->Clone();
+  planned.fired_rules = base.report.fired;
+  planned.refused_rules = refused_rules_;
   Module& module = *planned.module;
   Block& body = *module.main()->entry_block();
   const ChunkOptions chunk_options = {
@@ -236,7 +237,7 @@ StatusOr<PlannedModule> Planner::Plan(const PlannerOptions& options,
 StatusOr<PlannedModule> Planner::Finish(PlannedModule planned) {
   last_made_ = planned.plan.made;
   last_estimate_ = planned.peak_after;
-  planned.peak_before = peak_before_;
+  planned.peak_before = bases_.front().peak_before;
   Module& module = *planned.module;
   if (planned.plan.has_changes()) {
     RETURN_IF_ERROR(ClampSlices(module.context(), module.op()));

@@ -12,6 +12,8 @@
 #include "ir/graph.h"
 #include "ir/status.h"
 #include "plan/plan_block.h"
+#include "plan/simplify.h"
+#include "rewrite/apply_rules.h"
 
 namespace plimsoll {
 
@@ -23,6 +25,8 @@ struct PlannerOptions {
   // No value may be larger, nor any value of a chunk.
   int64_t most_value_bytes = INT64_MAX;
   int64_t most_chunk_bytes = INT64_MAX;
+  // Which algebra may be used.
+  RuleOptions rules = {.goal = RuleGoal::kSpace};
 };
 
 // A value that lives at the worst moment, and why it is not cut.
@@ -43,6 +47,11 @@ struct PlannedModule {
   int64_t peak_after = 0;
   // How long it is thought to run.
   double seconds = 0;
+  // What algebra did before the cuts, and what it almost did.
+  std::vector<FiredRule> fired_rules;
+  std::vector<RefusedRule> refused_rules;
+
+  bool has_changes() const { return plan.has_changes() || !fired_rules.empty(); }
 };
 
 // How the planner looks for cuts (cut_cost.h).
@@ -74,14 +83,17 @@ class Planner {
   StatusOr<PlannedModule> Fastest() const;
   // The plan that is thought to need the least.
   StatusOr<PlannedModule> Smallest();
-  StatusOr<PlannedModule> Plan(const PlannerOptions& options, const Strategy& strategy) const;
+  StatusOr<PlannedModule> Plan(const SimplifiedModule& base, const PlannerOptions& options,
+                               const Strategy& strategy) const;
+  Status MakeBases();
   StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 
   const Module& program_;
-  // The program without calls and what else would be in the way.
-  std::unique_ptr<Module> normal_;
-  int64_t peak_before_ = 0;
+  // The program without calls and what else would be in the way, and if algebra applies, what that
+  // makes of it: which of them is cut better shows only then.
+  std::vector<SimplifiedModule> bases_;
+  std::vector<RefusedRule> refused_rules_;
   PlannerOptions options_;
   // What the next plan is made for, with what was learned.
   PlannerOptions aim_;

@@ -33,6 +33,8 @@ _FUNCTIONS = {
     "plimsoll_hidden_memory": (_handle, _text, _size, _size, _size),
     "plimsoll_module_compile": (_handle, _handle, _text, _text),
     "plimsoll_largest_values": (_handle, _text, _size, _size),
+    "plimsoll_module_simplify": (_handle, _handle, _text, _handle_out, _handle_out),
+    "plimsoll_rules": (_handle,),
     "plimsoll_planner_make": (_handle, _handle, _text, _handle_out),
     "plimsoll_planner_free": (None, _handle),
     "plimsoll_planner_next": (_handle, _handle, _handle_out, _handle_out),

@@ -47,7 +47,10 @@ class Explanation:
     def __str__(self) -> str:
         parts = [self._heading() if self.error is None else self.error.message]
         if self.compilation.plan is not None:
+            parts += _algebra_sections(self.compilation.plan)
             parts += _sections(self.compilation.plan, self.error is not None)
+        elif self.compilation.simplification is not None:
+            parts += _algebra_sections(self.compilation.simplification)
         return "\n\n".join(parts)
 
     def _heading(self) -> str:
@@ -55,7 +58,8 @@ class Explanation:
         limit = "" if one.allowed is None else f", the limit is {byte_text(one.allowed)}"
         need = byte_text(one.need.total) if one.need else "?"
         if self.outcome == "fits":
-            return f"{one.name} needs {need}{limit}: it fits, and goes to XLA as it is"
+            what = "is made faster" if one.is_changed else "goes to XLA as it is"
+            return f"{one.name} needs {need}{limit}: it fits, and {what}"
         rows = [
             ("", "before", "after"),
             *(
@@ -68,6 +72,35 @@ class Explanation:
             f" ({count_text(one.compilations, 'compilation')})"
         )
         return section(text, rows, "lrr")
+
+
+def _algebra_sections(plan: dict[str, Any]) -> list[str]:
+    """What rules did, and what they almost did, in a plan or a simplification."""
+    parts = []
+    if plan["rules"]:
+        lines = ["algebra"]
+        for fired in plan["rules"]:
+            before, after = fired["before"], fired["after"]
+            lines.append(
+                f"  {fired['rule']}{_at(fired)}: {_amount(before['flops'])} ->"
+                f" {_amount(after['flops'])} operations, largest value"
+                f" {byte_text(before['largest'])} -> {byte_text(after['largest'])}"
+            )
+        parts.append("\n".join(lines))
+    if plan["refused_rules"]:
+        lines = ["algebra that was considered and left out"]
+        for refused in plan["refused_rules"][:_MOST_REFUSED]:
+            lines.append(f"  {refused['rule']}{_at(refused)}: {refused['reason']}")
+        parts.append("\n".join(lines))
+    return parts
+
+
+def _at(rule: dict[str, Any]) -> str:
+    return f" ({rule['source']})" if rule["source"] else ""
+
+
+def _amount(number: float) -> str:
+    return f"{number:.0f}" if number < 1e4 else f"{number:.1e}"
 
 
 def _sections(plan: dict[str, Any], is_refused: bool) -> list[str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plimsoll import (
+    algebra,
     allocator,
     compile_options,
     record,
@@ -161,7 +162,8 @@ def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
         # What the device has differs from run to run: what was kept is checked when it is found.
         name = "device" if limit is None else limit.key
         flags = [os.environ.get(variable, "") for variable in xla_flags.VARIABLES.values()]
-        return f"{original()} plimsoll {VERSION} limit {name} {flags} {roundtrip.key()}"
+        settings = f"{flags} {roundtrip.key()} {algebra.key()}"
+        return f"{original()} plimsoll {VERSION} limit {name} {settings}"
 
     return custom_hook
 
@@ -170,7 +172,7 @@ def _compile(original: Callable) -> Callable:
     @functools.wraps(original)
     def backend_compile_and_load(backend, module, executable_devices, options, host_callbacks):
         started = time.perf_counter()
-        program = _rewritten(module)
+        program, simplification = _rewritten(module)
         limit = limit_in_force() if backend.platform == "gpu" else None
         may_be_over = limit is not None and _guarded(
             lambda: tuning.may_be_over(backend, module, limit),
@@ -204,6 +206,7 @@ def _compile(original: Callable) -> Callable:
             executable,
             module,
             is_changed=program is not module,
+            simplification=simplification,
             seconds=seconds,
             compile_pieces=lambda pieces: compile_options.compile_pieces(
                 lambda: compile_program(pieces), options, backend.platform
@@ -253,12 +256,21 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
     return compile_or_get_cached
 
 
-def _rewritten(module: Any) -> Any:
-    """The program that XLA gets: `module` itself unless it is to be changed."""
+def _rewritten(module: Any) -> tuple[Any, dict[str, Any] | None]:
+    """The program that XLA gets, and what algebra did; None if it was not asked.
+
+    It is `module` itself unless it is to be changed.
+    """
+
+    def rewritten() -> tuple[Any, dict[str, Any] | None]:
+        if algebra.is_for_speed():
+            return algebra.simplify(module)
+        return roundtrip.rewrite(module) if roundtrip.is_forced() else module, None
+
     return _guarded(
-        lambda: roundtrip.rewrite(module) if roundtrip.is_forced() else module,
+        rewritten,
         "a program could not be changed and goes to XLA as it is",
-        otherwise=module,
+        otherwise=(module, None),
     )
 
 
@@ -276,6 +288,7 @@ def _judge(
     module: Any,
     *,
     is_changed: bool = False,
+    simplification: dict[str, Any] | None = None,
     seconds: float = 0.0,
     compile_pieces: Callable[[Any], Any] | None = None,
     began: float = 0.0,
@@ -326,6 +339,7 @@ def _judge(
         from_cache=from_cache,
         compilations=outcome.compilations if outcome else 0 if from_cache else 1,
         plan=outcome.plan if outcome else None,
+        simplification=simplification,
         seconds=seconds + time.perf_counter() - started,
     )
     record.add(compilation)

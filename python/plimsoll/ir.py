@@ -12,7 +12,7 @@ import ctypes
 import json
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from plimsoll import convert
 from plimsoll._native import check, lib, take_string
 from plimsoll.errors import PlimsollError
 
-__all__ = ["Block", "Module", "Op", "Type", "Value", "parse", "pipeline_steps"]
+__all__ = ["Block", "Module", "Op", "Type", "Value", "parse", "pipeline_steps", "rules"]
 
 
 def parse(program: str | convert.Buffer, name: str = "<program>") -> "Module":
@@ -45,6 +45,11 @@ def parse(program: str | convert.Buffer, name: str = "<program>") -> "Module":
 def pipeline_steps() -> list[dict[str, str]]:
     """The steps of the pipeline in order, each with its "name" and "why"."""
     return json.loads(take_string(lib.plimsoll_pipeline_steps()))
+
+
+def rules() -> list[dict[str, Any]]:
+    """The rules of algebra, each with its "name", "pattern", "result", "guard" and "strict"."""
+    return json.loads(take_string(lib.plimsoll_rules()))
 
 
 class Module:
@@ -126,6 +131,23 @@ class Module:
                 None if dump_directory is None else os.fsencode(dump_directory),
             )
         )
+
+    def simplify(
+        self, *, strict: bool = False, disabled: Sequence[str] = ()
+    ) -> tuple["Module", dict[str, Any]]:
+        """The program as algebra makes it, and what was done (docs/rules.md).
+
+        `strict` allows only rules that reorder sums and products; rules in `disabled` are not used.
+        This module stays as it is.
+        """
+        module, report = ctypes.c_void_p(), ctypes.c_void_p()
+        options = json.dumps({"strict": strict, "disabled": list(disabled)}).encode()
+        check(
+            lib.plimsoll_module_simplify(
+                self._pointer, options, ctypes.byref(module), ctypes.byref(report)
+            )
+        )
+        return Module.from_pointer(module.value, self), json.loads(take_string(report.value))
 
     def __str__(self) -> str:
         return self.text()

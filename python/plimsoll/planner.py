@@ -21,7 +21,7 @@ class Attempt:
 class Planner:
     """Asked for the next program, and told what the last one needed."""
 
-    def __init__(self, module: ir.Module, **options: int):
+    def __init__(self, module: ir.Module, **options: Any):
         # The core's planner reads from the module, so the module must live as long.
         self._module = module
         handle = ctypes.c_void_p()

@@ -54,6 +54,8 @@ class Compilation:
     """How often XLA compiled it or an attempt to make it fit."""
     plan: dict[str, Any] | None
     """What was cut and what could not be; None if nothing was tried."""
+    simplification: dict[str, Any] | None
+    """What algebra did to make it faster; None if that was not asked for."""
     seconds: float
     """The time that Plimsoll took for it, without XLA's."""
 

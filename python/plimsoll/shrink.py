@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from plimsoll import roundtrip
+from plimsoll import algebra, roundtrip
 from plimsoll.check import Verdict
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
@@ -76,6 +76,7 @@ def shrink(
         budget=max(1, budget),
         best_chunk=_BEST_CHUNK.get(platform, _BEST_CHUNK["cpu"]),
         **bounds,
+        **algebra.options(),
     )
     last = unchanged
     plan = None
@@ -116,7 +117,7 @@ def shrink(
 
 def is_cut(plan: dict[str, Any]) -> bool:
     """True if the plan changes the program."""
-    return bool(plan["made"] or plan["recomputed"])
+    return bool(plan["made"] or plan["recomputed"] or plan["rules"])
 
 
 def _room(verdict: Verdict, fixed: int) -> int:
@@ -160,6 +161,12 @@ def _what_was_done(plan: dict[str, Any]) -> str:
         parts.append(
             f"{count_text(len(plan['recomputed']), 'value')} computed anew in loops{where}"
         )
+    if plan["rules"]:
+        names = list(dict.fromkeys(fired["rule"] for fired in plan["rules"]))
+        lines_of_rules = [fired["source"] for fired in plan["rules"] if fired["source"]]
+        where = _in_brackets(list(dict.fromkeys(lines_of_rules)))
+        more = " and others" if len(names) > _MOST_NAMED else ""
+        parts.append(f"algebra: {', '.join(names[:_MOST_NAMED])}{more}{where}")
     return ", ".join(parts)
 
 

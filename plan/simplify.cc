@@ -1,0 +1,54 @@
+#include "plan/simplify.h"
+
+#include <string>
+#include <utility>
+
+#include "analysis/peak.h"
+#include "analysis/run_time.h"
+#include "ir/verify.h"
+#include "rewrite/normalize.h"
+#include "rewrite/rule_table.h"
+
+namespace plimsoll {
+namespace {
+
+// Below this, a program that fits is left as it is.
+constexpr double kSureGain = 1.1;
+
+}  // namespace
+
+bool SimplifiedModule::IsSurelyFaster() const {
+  return !report.fired.empty() && seconds_after * kSureGain <= seconds_before &&
+         peak_after <= peak_before;
+}
+
+StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& options) {
+  SimplifiedModule simplified;
+  simplified.module = program.Clone();
+  Normalize(*simplified.module);
+  const Op* main = simplified.module->main();
+  if (main == nullptr || main->entry_block() == nullptr) return simplified;
+  simplified.peak_before = simplified.peak_after = PeakOf(*main->entry_block()).bytes;
+  simplified.seconds_before = simplified.seconds_after = SecondsOf(*main->entry_block());
+  std::unique_ptr<Module> rewritten = simplified.module->Clone();
+  ASSIGN_OR_RETURN(simplified.report, ApplyRules(*rewritten, AllRules(), options));
+  if (simplified.report.fired.empty()) return simplified;
+  RETURN_IF_ERROR(Verify(*rewritten));
+  const Block& body = *rewritten->main()->entry_block();
+  const int64_t peak = PeakOf(body).bytes;
+  if (peak > simplified.peak_before) {
+    for (const FiredRule& fired : simplified.report.fired) {
+      simplified.report.refused.push_back({.rule = fired.rule,
+                                           .source = fired.source,
+                                           .reason = "more would live at once than before"});
+    }
+    simplified.report.fired.clear();
+    return simplified;
+  }
+  simplified.peak_after = peak;
+  simplified.seconds_after = SecondsOf(body);
+  simplified.module = std::move(rewritten);
+  return simplified;
+}
+
+}  // namespace plimsoll

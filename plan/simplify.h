@@ -1,0 +1,36 @@
+// A program as algebra makes it, with what that is thought to be worth.
+
+#ifndef PLIMSOLL_PLAN_SIMPLIFY_H_
+#define PLIMSOLL_PLAN_SIMPLIFY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "ir/graph.h"
+#include "ir/status.h"
+#include "rewrite/apply_rules.h"
+
+namespace plimsoll {
+
+struct SimplifiedModule {
+  // In normal form (rewrite/normalize.h), with rules applied.
+  std::unique_ptr<Module> module;
+  RuleReport report;
+  // What temporaries are thought to take, and how long it is thought to run: in normal form, and
+  // with rules applied.
+  int64_t peak_before = 0;
+  int64_t peak_after = 0;
+  double seconds_before = 0;
+  double seconds_after = 0;
+
+  // True if the gain in time is beyond the estimate's error, and the peak no larger.
+  bool IsSurelyFaster() const;
+};
+
+// The program stays as it is. Where rules would make the peak larger, none is applied, which the
+// report tells.
+StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& options);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_PLAN_SIMPLIFY_H_

@@ -1,0 +1,56 @@
+"""Algebra: which rules may change a program, and programs that are changed to be faster."""
+
+import os
+from typing import Any
+
+from plimsoll import ir, roundtrip
+from plimsoll.errors import PlimsollError
+from plimsoll.log import logger, warn_once
+
+OPTIMIZE = "PLIMSOLL_OPTIMIZE"
+DISABLE = "PLIMSOLL_DISABLE"
+NUMERICS = "PLIMSOLL_NUMERICS"
+
+
+def is_for_speed() -> bool:
+    """True if programs that fit are to be changed as well where that makes them faster."""
+    return _one_of(OPTIMIZE, ("memory", "speed")) == "speed"
+
+
+def options() -> dict[str, Any]:
+    """Which rules may be used, as the core takes it."""
+    known = {rule["name"] for rule in ir.rules()}
+    disabled = [name.strip() for name in os.environ.get(DISABLE, "").split(",") if name.strip()]
+    for name in disabled:
+        if name not in known:
+            warn_once(f"{DISABLE}: there is no rule called {name!r}; docs/rules.md has them all")
+    return {
+        "strict": _one_of(NUMERICS, ("default", "strict")) == "strict",
+        "disabled": [name for name in disabled if name in known],
+    }
+
+
+def key() -> str:
+    """What of it belongs into the persistent cache's key."""
+    return " ".join(os.environ.get(name, "") for name in (OPTIMIZE, DISABLE, NUMERICS))
+
+
+def simplify(module: Any) -> tuple[Any, dict[str, Any] | None]:
+    """The module of jaxlib's MLIR made faster, or itself; and what was done, or almost."""
+    try:
+        graph = roundtrip.graph_of(module)
+    except PlimsollError as error:
+        logger.debug("%s; it goes to XLA as it is", error)
+        return module, None
+    simplified, report = graph.simplify(**options())
+    if not report["is_surely_faster"]:
+        return module, report
+    return roundtrip.parse(simplified.text_bytes(), module), report
+
+
+def _one_of(variable: str, words: tuple[str, str]) -> str:
+    """The environment variable's value; the first of `words` if it is not set, or none of them."""
+    value = os.environ.get(variable, "").strip().lower()
+    if value and value not in words:
+        warn_once(f"{variable}: expected {' or '.join(words)}, found {value!r}; it is ignored")
+    return value if value in words else words[0]
