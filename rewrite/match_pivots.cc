@@ -185,6 +185,7 @@ bool IsIotaOfLast(const Value& value) {
 // loop is something else.
 Value* SwapsOf(const Value& result) {
   const Op& loop = *result.defining_op();
+  if (result.type().rank() == 0 || !result.type().has_static_shape()) return nullptr;
   const Carried order = {.loop = loop, .index = result.index()};
   const int64_t rows = result.type().shape().back();
   if (!IsIotaOfLast(order.first()) || !HasTurns(loop, rows)) return nullptr;

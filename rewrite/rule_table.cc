@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "llvm/ADT/STLExtras.h"
+#include "rewrite/factor_rules.h"
 #include "rewrite/solve_rules.h"
 
 namespace plimsoll {
@@ -12,6 +13,7 @@ llvm::ArrayRef<Rule> AllRules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
     llvm::append_range(all, SolveRules());
+    llvm::append_range(all, FactorRules());
     return all;
   }();
   return rules;

@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/make_solve.h"
 #include "rewrite/match_solve.h"
+#include "rewrite/solve_sides.h"
 
 namespace plimsoll {
 namespace {
@@ -65,77 +66,6 @@ std::optional<Product> ProductOf(const Op& op) {
   return product;
 }
 
-// Right-hand sides as a solve wants them, (batches..., rows, columns), and back.
-class Sides {
- public:
-  // `sizes` are those of all indices.
-  Sides(Builder& builder, llvm::ArrayRef<int> batches, llvm::ArrayRef<int64_t> sizes)
-      : builder_(builder), batches_(batches), sizes_(sizes) {}
-
-  // All indices that the element has or that are in `columns` are those of columns, but for the
-  // row's and the batches'.
-  Value* ToMatrices(const IndexedValue& element, int row, llvm::ArrayRef<int> columns) {
-    const llvm::SmallVector<int> order = Order(row, columns);
-    const llvm::SmallVector<int64_t> shape = SizesOf(order);
-    Value* arranged = Arrange(builder_, element, order, shape);
-    llvm::SmallVector<int64_t> matrices(shape.begin(), shape.begin() + Leading());
-    int64_t count = 1;
-    for (const int64_t size : llvm::ArrayRef(shape).drop_front(Leading())) count *= size;
-    matrices.push_back(count);
-    return matrices == shape ? arranged : builder_.Reshape(arranged, matrices);
-  }
-
-  // A value with a dimension for each of the indices of `result`, in order.
-  Value* FromMatrices(Value* matrices, int row, llvm::ArrayRef<int> columns, Type result) {
-    if (matrices == nullptr) return nullptr;
-    const llvm::SmallVector<int> order = Order(row, columns);
-    const llvm::SmallVector<int64_t> shape = SizesOf(order);
-    if (matrices->type().shape() != llvm::ArrayRef(shape)) {
-      matrices = builder_.Reshape(matrices, shape);
-    }
-    IndexedValue element = {.value = matrices, .indices = {}};
-    for (const auto [index, size] : llvm::zip_equal(order, shape)) {
-      element.indices.push_back(size == 1 ? kNoIndex : index);
-    }
-    const auto all = llvm::to_vector(llvm::seq(static_cast<int>(result.rank())));
-    return Arrange(builder_, element, all, result.shape());
-  }
-
- private:
-  size_t Leading() const { return batches_.size() + 1; }
-
-  llvm::SmallVector<int> Order(int row, llvm::ArrayRef<int> columns) const {
-    llvm::SmallVector<int> order;
-    // Batches of one element need an index of their own here.
-    int unused = kNoIndex;
-    for (const int batch : batches_) order.push_back(batch == kNoIndex ? --unused : batch);
-    order.push_back(row);
-    order.append(columns.begin(), columns.end());
-    return order;
-  }
-
-  llvm::SmallVector<int64_t> SizesOf(llvm::ArrayRef<int> order) const {
-    llvm::SmallVector<int64_t> sizes;
-    for (const int index : order) sizes.push_back(index < 0 ? 1 : sizes_[index]);
-    return sizes;
-  }
-
-  Builder& builder_;
-  llvm::ArrayRef<int> batches_;
-  llvm::ArrayRef<int64_t> sizes_;
-};
-
-// The indices of an element but for these.
-llvm::SmallVector<int> Others(const IndexedValue& element, int row, llvm::ArrayRef<int> batches) {
-  llvm::SmallVector<int> others;
-  for (const int index : element.indices) {
-    if (index != kNoIndex && index != row && !llvm::is_contained(batches, index)) {
-      others.push_back(index);
-    }
-  }
-  return others;
-}
-
 // One operand of a product is an inverse, which is a chain of steps on the identity: the same steps
 // on the other operand give the product.
 Builder::Values InverseTimes(RuleScope& scope, bool is_triangular) {
@@ -149,15 +79,15 @@ Builder::Values InverseTimes(RuleScope& scope, bool is_triangular) {
     const bool moves_rows = llvm::any_of(chain.steps, [](const auto& step) { return !step.solve; });
     if (!solves || moves_rows == is_triangular) continue;
     const llvm::SmallVector<int> free =
-        Others(product->operands[i], product->summed, chain.batches);
+        ColumnsOf(product->operands[i], product->summed, chain.batches);
     if (free.size() != 1) continue;
     // inv(A) B sums over the columns of inv(A); inv(A)' B over its rows.
     const bool is_transposed = chain.row == product->summed;
     if (!is_transposed && chain.row != free[0]) continue;
     if (!IsIdentity(chain.start, product->summed, free[0])) continue;
     const IndexedValue& other = product->operands[1 - i];
-    Sides sides(scope.builder(), chain.batches, product->sizes);
-    const llvm::SmallVector<int> columns = Others(other, product->summed, chain.batches);
+    SolveSides sides(scope.builder(), chain.batches, product->sizes);
+    const llvm::SmallVector<int> columns = ColumnsOf(other, product->summed, chain.batches);
     Value* matrices = sides.ToMatrices(other, product->summed, columns);
     Value* solved = is_transposed ? ApplyTransposed(scope.builder(), chain.steps, matrices)
                                   : ApplySteps(scope.builder(), chain.steps, matrices);
@@ -217,8 +147,8 @@ Builder::Values TriangularInverseTimes(RuleScope& scope) {
   if (!lu) return {};
   const Type type = op.result(0)->type();
   const llvm::SmallVector<int64_t> sizes = llvm::to_vector(type.shape());
-  Sides sides(scope.builder(), chain.batches, sizes);
-  const llvm::SmallVector<int> columns = Others(result, chain.row, chain.batches);
+  SolveSides sides(scope.builder(), chain.batches, sizes);
+  const llvm::SmallVector<int> columns = ColumnsOf(result, chain.row, chain.batches);
   Value* matrices = sides.ToMatrices(chain.start, chain.row, columns);
   Value* solved = SolveSpecial(scope, *lu, *chain.steps[1].op, matrices);
   if (solved == nullptr) return {};
@@ -251,13 +181,13 @@ Builder::Values QuadraticProduct(RuleScope& scope) {
     SolveChain solved = SolveChainOf(product->operands[i]);
     if (solved.steps.size() < 2 || solved.row != product->summed) continue;
     // The columns of both have indices of their own.
-    const auto column = Others(product->operands[i], solved.row, product->batches);
-    const auto other_column = Others(product->operands[1 - i], solved.row, product->batches);
+    const auto column = ColumnsOf(product->operands[i], solved.row, product->batches);
+    const auto other_column = ColumnsOf(product->operands[1 - i], solved.row, product->batches);
     if (column.size() > 1 || other_column.size() != column.size()) continue;
     if (!column.empty()) solved.start = Renamed(solved.start, column[0], other_column[0]);
     if (!IsHalfSquared(solved, SolveChainOf(product->operands[1 - i]))) continue;
     Builder& builder = scope.builder();
-    Sides sides(builder, product->batches, product->sizes);
+    SolveSides sides(builder, product->batches, product->sizes);
     Value* half = sides.ToMatrices(solved.steps[1].result, solved.row, column);
     const auto rank = static_cast<int64_t>(half->type().rank());
     const std::vector<int64_t> batches(product->batches.begin(), product->batches.end());
