@@ -1,11 +1,9 @@
 #include "rewrite/factor_rules.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
-#include <vector>
+#include <utility>
 
 #include "analysis/indexed_value.h"
 #include "analysis/linear_algebra.h"
@@ -112,6 +110,19 @@ Value* AsLuFactors(Builder& builder, Value* lower) {
                         above);
 }
 
+// A symmetric matrix after its lower triangle was overwritten by that of its Cholesky factor. So
+// the matrix need not be kept for the case that there is no such factor.
+Value* Restored(Builder& builder, Value* overwritten, Value* diagonal) {
+  const Type type = overwritten->type();
+  const auto rank = static_cast<int64_t>(type.rank());
+  const llvm::SmallVector<int64_t> rows = llvm::to_vector(llvm::seq(rank - 1));
+  Value* below = builder.Select(WhereRowAndColumn(builder, Comparison::kGreater, type.shape()),
+                                TransposeMatrices(builder, overwritten),
+                                builder.BroadcastInDim(diagonal, type.shape(), rows));
+  return builder.Select(WhereRowAndColumn(builder, Comparison::kLess, type.shape()), overwritten,
+                        below);
+}
+
 // 1, 2, 3, ...: each row stays where it is.
 Value* NoSwaps(Builder& builder, Type type) {
   return builder.Add(builder.Iota(type, static_cast<int64_t>(type.rank()) - 1),
@@ -126,11 +137,6 @@ bool IsNoSwaps(const Value& pivots) {
   const Op* iota = add->operand(0)->defining_op();
   return iota != nullptr && iota->Is(Opcode::kIota) &&
          iota->Get("iota_dimension").integer() == static_cast<int64_t>(pivots.type().rank()) - 1;
-}
-
-Builder::Values Copy(Builder& builder, const Op& op) {
-  ValueMap values;
-  return builder.Append(op.Clone(values))->results();
 }
 
 // The last op of a solve with the factors, if nothing else uses them.
@@ -152,7 +158,7 @@ Op* OnlySolve(Op& factorization) {
 }
 
 // Copies the ops that `last` needs of those that depend on `first`, both included.
-Builder::Values CopyFromTo(Builder& builder, const Op& first, const Op& last) {
+Builder::Values CopyFromTo(Builder& builder, const Op& first, const Op& last, ValueMap values) {
   llvm::DenseSet<const Op*> dependent = {&first};
   const auto depends = [&](Op& op) {
     bool found = false;
@@ -177,44 +183,78 @@ Builder::Values CopyFromTo(Builder& builder, const Op& first, const Op& last) {
       if (operand->defining_op() != nullptr) needed.insert(operand->defining_op());
     }
   }
-  ValueMap values;
   Builder::Values results;
   for (const Op* op : in_order) {
-    if (needed.contains(op)) results = builder.Append(op->Clone(values))->results();
+    if (!needed.contains(op)) continue;
+    // JAX's check whether LAPACK was called wrongly would be a copy of the factors.
+    if (op->Is(Opcode::kSelect) && FactorizationBehind(*op->result(0)) == &first) {
+      values[op->result(0)] = values[first.result(0)];
+      continue;
+    }
+    results = builder.Append(op->Clone(values))->results();
   }
   return results;
 }
 
-// The Cholesky factorisation to use instead of an LU factorisation; null, with a refusal, if it is
-// not known that there is one.
-Op* CholeskyInstead(RuleScope& scope, const Op& factorization) {
+// A Cholesky factorisation in the place of an LU factorisation.
+struct Replacement {
+  Value* factor = nullptr;    // In the lower triangle.
+  Value* is_right = nullptr;  // False if there is no such factor.
+  Value* diagonal = nullptr;  // Of the matrix.
+};
+
+// Nothing, with a refusal, if it is not known that the matrix has a Cholesky factor.
+std::optional<Replacement> ReplacementFor(RuleScope& scope, const Op& factorization) {
   Value& matrix = *factorization.operand(0);
   Properties& properties = scope.properties();
-  Op* before = CholeskyBefore(matrix, scope.op());
+  Builder& builder = scope.builder();
+  const Op* cholesky = CholeskyBefore(matrix, scope.op());
   const bool is_positive = properties.Has(matrix, Property::kPositiveDefinite);
-  if (before != nullptr && (is_positive || properties.Has(matrix, Property::kSymmetric))) {
-    return before;
+  if (!is_positive && cholesky == nullptr) {
+    scope.Refuse("it is not known that the matrix is positive definite");
+    return std::nullopt;
   }
-  if (is_positive) return MakeCholesky(scope.builder(), factorization, &matrix);
-  scope.Refuse(before != nullptr ? "it is not known that the matrix is symmetric"
-                                 : "it is not known that the matrix is positive definite");
-  return nullptr;
+  if (!is_positive && !properties.Has(matrix, Property::kSymmetric)) {
+    scope.Refuse("it is not known that the matrix is symmetric");
+    return std::nullopt;
+  }
+  Value* diagonal = Diagonals(builder, &matrix);
+  if (cholesky == nullptr) cholesky = MakeCholesky(builder, factorization, &matrix);
+  return Replacement{.factor = cholesky->result(0),
+                     .is_right = HasSucceeded(builder, *cholesky),
+                     .diagonal = diagonal};
+}
+
+// What the program says, from the LU factorisation up to `last`.
+Builder::Values Fallback(Builder& builder, const Replacement& replacement, const Op& factorization,
+                         const Op& last) {
+  ValueMap values;
+  values[factorization.operand(0)] = Restored(builder, replacement.factor, replacement.diagonal);
+  return CopyFromTo(builder, factorization, last, std::move(values));
 }
 
 // An LU factorisation that several ops use: both ways give the same kind of factors.
 Builder::Values FactorPositiveDefinite(RuleScope& scope) {
   Op& op = scope.op();
   if (OnlySolve(op) != nullptr) return {};
-  const Op* cholesky = CholeskyInstead(scope, op);
-  if (cholesky == nullptr) return {};
+  const std::optional<Replacement> replacement = ReplacementFor(scope, op);
+  if (!replacement) return {};
   return MakeIf(
-      scope.builder(), HasSucceeded(scope.builder(), *cholesky),
+      scope.builder(), replacement->is_right,
       [&](Builder& inside) {
-        return Builder::Values{AsLuFactors(inside, cholesky->result(0)),
+        return Builder::Values{AsLuFactors(inside, replacement->factor),
                                NoSwaps(inside, op.result(1)->type()),
                                inside.IntegerConstant(op.result(2)->type(), 0)};
       },
-      [&](Builder& inside) { return Copy(inside, op); });
+      [&](Builder& inside) { return Fallback(inside, *replacement, op, op); });
+}
+
+// True if the op's result is used in products only, perhaps transposed.
+bool HasProducts(const Op& op) {
+  return llvm::all_of(op.result(0)->users(), [](const Op* user) {
+    if (user->Is(Opcode::kTranspose) || user->Is(Opcode::kReshape)) return HasProducts(*user);
+    return user->Is(Opcode::kDotGeneral);
+  });
 }
 
 // One solve by an LU factorisation that is for it alone.
@@ -224,23 +264,27 @@ Builder::Values SolvePositiveDefinite(RuleScope& scope) {
   const SolveChain chain = SolveChainOf(result);
   const std::optional<LuSolve> lu = LuSolveOf(chain.steps);
   if (!lu || OnlySolve(*lu->factorization) != &op) return {};
-  const Op* cholesky = CholeskyInstead(scope, *lu->factorization);
-  if (cholesky == nullptr) return {};
+  const llvm::SmallVector<int> columns = ColumnsOf(result, chain.row, chain.batches);
+  // Products with an inverse are better made solves first (inverse_times).
+  if (columns.size() == 1 && IsIdentity(chain.start, chain.row, columns[0]) && HasProducts(op)) {
+    return {};
+  }
+  const std::optional<Replacement> replacement = ReplacementFor(scope, *lu->factorization);
+  if (!replacement) return {};
   const Type type = op.result(0)->type();
   const llvm::SmallVector<int64_t> sizes = llvm::to_vector(type.shape());
-  const llvm::SmallVector<int> columns = ColumnsOf(result, chain.row, chain.batches);
   return MakeIf(
-      scope.builder(), HasSucceeded(scope.builder(), *cholesky),
+      scope.builder(), replacement->is_right,
       [&](Builder& inside) {
         const SolveSides sides(inside, chain.batches, sizes);
-        TriangularSolve solve = {.matrix = cholesky->result(0),
+        TriangularSolve solve = {.matrix = replacement->factor,
                                  .sides = sides.ToMatrices(chain.start, chain.row, columns)};
         solve.sides = MakeTriangularSolve(inside, op, solve);
         solve.transposed = Transposed::kYes;
         Value* solved = MakeTriangularSolve(inside, op, solve);
         return Builder::Values{sides.FromMatrices(solved, chain.row, columns, type)};
       },
-      [&](Builder& inside) { return CopyFromTo(inside, *lu->factorization, op); });
+      [&](Builder& inside) { return Fallback(inside, *replacement, *lu->factorization, op); });
 }
 
 // The loop over swaps of rows, of which there are none after a Cholesky factorisation.
@@ -265,7 +309,10 @@ Builder::Values SkipSwaps(RuleScope& scope) {
         }
         return results;
       },
-      [&](Builder& inside) { return Copy(inside, op); });
+      [&](Builder& inside) {
+        ValueMap values;
+        return inside.Append(op.Clone(values))->results();
+      });
 }
 
 Builder::Values PositiveDefiniteSolve(RuleScope& scope) {

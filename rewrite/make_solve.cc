@@ -192,12 +192,26 @@ Value* WhereRowAndColumn(Builder& builder, Comparison comparison, llvm::ArrayRef
 }
 
 Value* Diagonals(Builder& builder, Value* matrices) {
-  const Type type = matrices->type();
-  const Type number = builder.context().TensorType({}, type.element_type());
-  Value* masked = builder.Select(WhereRowAndColumn(builder, Comparison::kEqual, type.shape()),
-                                 matrices, builder.Constant(type, 0));
-  return builder.Reduce(masked, builder.Constant(number, 0), static_cast<int64_t>(type.rank()) - 1,
-                        Opcode::kAdd);
+  Context& context = builder.context();
+  const llvm::ArrayRef<int64_t> shape = matrices->type().shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const Attribute matrix_dimensions = context.I64Array({rank - 2, rank - 1});
+  const Attribute batches = context.I64Array(llvm::to_vector(llvm::seq(rank - 2)));
+  const Attribute numbers =
+      context.Struct("stablehlo.gather", {{"offset_dims", batches},
+                                          {"collapsed_slice_dims", matrix_dimensions},
+                                          {"operand_batching_dims", context.I64Array({})},
+                                          {"start_indices_batching_dims", context.I64Array({})},
+                                          {"start_index_map", matrix_dimensions},
+                                          {"index_vector_dim", context.I64(1)}});
+  llvm::SmallVector<int64_t> sizes = llvm::to_vector(shape);
+  sizes[rank - 2] = sizes[rank - 1] = 1;
+  // (0, 0), (1, 1), (2, 2), ...
+  Value* places = builder.Iota(context.TensorType({shape.back(), 2}, context.IntegerType(32)), 0);
+  return OnlyResult(builder.Create(Opcode::kGather, {matrices, places},
+                                   {{"dimension_numbers", numbers},
+                                    {"indices_are_sorted", context.Bool(true)},
+                                    {"slice_sizes", context.I64Array(sizes)}}));
 }
 
 Builder::Values MakeIf(Builder& builder, Value* predicate, Branch on_true, Branch on_false) {
