@@ -147,7 +147,7 @@ Bounds OfType(Type tensor) {
   const Type element = tensor.element_type();
   if (!element.Is(TypeKind::kInteger)) return {};
   const auto width = static_cast<int>(element.integer_width());
-  if (IsUnsigned(tensor)) return {.least = 0, .most = std::ldexp(1, width) - 1};
+  if (HasUnsignedElements(tensor)) return {.least = 0, .most = std::ldexp(1, width) - 1};
   return {.least = -std::ldexp(1, width - 1), .most = std::ldexp(1, width - 1) - 1};
 }
 

@@ -51,7 +51,7 @@ constexpr int kMostAffineDepth = 6;
 bool Fits(const Affine& affine, int64_t size, Type tensor) {
   const Type element = tensor.element_type();
   const unsigned width = element.integer_width();
-  const bool is_unsigned = IsUnsigned(tensor);
+  const bool is_unsigned = HasUnsignedElements(tensor);
   const int bits = static_cast<int>(width < 63 ? width : 63) - (is_unsigned && width < 63 ? 0 : 1);
   const int64_t most = (int64_t{1} << bits) - 1;
   const int64_t least = is_unsigned ? 0 : -most - 1;
@@ -119,7 +119,7 @@ Value& Itself(const Value& value) {
 bool IsFloat(Type tensor) { return tensor.element_type().Is(TypeKind::kFloat); }
 bool IsComplexTensor(Type tensor) { return tensor.element_type().Is(TypeKind::kComplex); }
 
-bool IsUnsigned(Type tensor) {
+bool HasUnsignedElements(Type tensor) {
   const Type element = tensor.element_type();
   return element.Is(TypeKind::kInteger) &&
          (element.signedness() == Signedness::kUnsigned || element.integer_width() == 1);

@@ -25,7 +25,7 @@ Value& Itself(const Value& value);
 bool IsFloat(Type tensor);
 bool IsComplexTensor(Type tensor);
 // True for numbers that are not below zero by their type.
-bool IsUnsigned(Type tensor);
+bool HasUnsignedElements(Type tensor);
 // True if all numbers of the first type are numbers of the second.
 bool IsWidening(Type from, Type to);
 bool IsNaN(const Value& value);

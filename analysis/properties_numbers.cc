@@ -313,7 +313,7 @@ bool IsSingularValue(const Op& op, const Value& value) {
 
 std::string InferNonNegative(Properties& properties, const Value& value) {
   const Op* op = value.defining_op();
-  if (IsUnsigned(value.type())) return "its type has no negative numbers";
+  if (HasUnsignedElements(value.type())) return "its type has no negative numbers";
   if (op == nullptr || IsComplexTensor(value.type())) return "";
   const std::string reason = Because("never negative", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {

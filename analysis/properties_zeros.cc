@@ -310,6 +310,7 @@ std::string InferZeros(Properties& properties, const Value& value, Property prop
   if (op == nullptr || shape[0] != shape[1]) return "";
   if (shape[0] == 1) return Because("a single number", *op);
   const std::string reason = Because(KindOfZeros(property), *op);
+  if (ConstantNumber(value) == 0.0) return reason;
   if (const std::optional<std::vector<double>> elements = ElementsOf(value)) {
     return IsZeroIn(*elements, shape[0], property) ? reason : "";
   }

@@ -19,6 +19,9 @@
 namespace plimsoll {
 namespace {
 
+// What is known of a sign may be as little as this.
+constexpr double kLargestSign = 8;
+
 bool IsBefore(const Op& first, const Op& second) {
   for (const Op* op = second.previous(); op != nullptr; op = op->previous()) {
     if (op == &first) return true;
@@ -387,10 +390,12 @@ Builder::Values LogdetOfFactor(RuleScope& scope) {
     if (exponential == nullptr || !exponential->Is(Opcode::kExponential)) continue;
     Value& sign = *product->operand(1 - i);
     const std::optional<Bounds> bounds = scope.properties().BoundsOf(sign);
-    const bool is_sign = bounds && bounds->least >= -1 && bounds->most <= 1 &&
-                         scope.properties().Has(sign, Property::kIntegerValued);
-    if (!is_sign) {
-      return scope.Refuse("it is not known that the factor of the exponential is -1, 0 or 1");
+    // The logarithm of another number could cancel out with y, and leave its rounding error.
+    const bool is_small = bounds && bounds->least >= -kLargestSign &&
+                          bounds->most <= kLargestSign &&
+                          scope.properties().Has(sign, Property::kIntegerValued);
+    if (!is_small) {
+      return scope.Refuse("it is not known that the factor of the exponential is a small integer");
     }
     return {scope.builder().Add(scope.builder().Log(&sign), exponential->operand(0))};
   }
@@ -406,18 +411,18 @@ llvm::ArrayRef<Rule> FactorRules() {
        .result = "a Cholesky factorisation; LU where that fails when the program runs",
        .guard = "real numbers; A is known to be positive definite, or to be symmetric and has a "
                 "Cholesky factor in the program already",
-       .numerics = Numerics::kReassociates,
+       .numerics = Numerics::kRewrites,
        .rewrite = PositiveDefiniteSolve},
       {.name = "shared_factor",
        .pattern = "a solve with A' by LU where A has been factored before",
        .result = "a solve with the transposed factors of A",
        .guard = "none",
-       .numerics = Numerics::kReassociates,
+       .numerics = Numerics::kRewrites,
        .rewrite = SharedFactor},
       {.name = "logdet_of_factor",
        .pattern = "log(s exp(y)), the logarithm of a determinant",
        .result = "log(s) + y, which does not overflow",
-       .guard = "s is known to be -1, 0 or 1",
+       .guard = "s is known to be a small integer, such as a sign",
        .numerics = Numerics::kRewrites,
        .rewrite = LogdetOfFactor},
   };

@@ -246,20 +246,20 @@ llvm::ArrayRef<Rule> SolveRules() {
        .pattern = "inv(A) B or inv(A)' B, by an LU factorisation",
        .result = "solve(A, B) with the factors that are there",
        .guard = "none: a solve is more exact than an inverse",
-       .numerics = Numerics::kReassociates,
+       .numerics = Numerics::kRewrites,
        .rewrite = GeneralInverseTimes},
       {.name = "triangular_inverse_times",
        .pattern = "inv(L) B of a triangular L; solve(A, B) by an LU factorisation of an A that is "
                   "triangular, diagonal, orthogonal or the identity",
        .result = "a triangular solve, a quotient, a product with the transpose, B itself",
        .guard = "real numbers",
-       .numerics = Numerics::kReassociates,
+       .numerics = Numerics::kRewrites,
        .rewrite = TriangularInverseTimes},
       {.name = "quadratic_form",
        .pattern = "B' inv(T T') B by two triangular solves, also sum(B * inv(T T') B)",
        .result = "the half W = inv(T) B times itself",
        .guard = "real numbers",
-       .numerics = Numerics::kReassociates,
+       .numerics = Numerics::kRewrites,
        .rewrite = QuadraticForm},
   };
   return kRules;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -112,6 +113,50 @@ TEST(TriangularInverseTimesTest, KnowsStableHloToo) {
   %0 = "stablehlo.triangular_solve"(%arg0, %arg1) <{left_side = true, lower = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = false}> : (tensor<5x40x40xf64>, tensor<5x40x2xf64>) -> tensor<5x40x2xf64>
   "func.return"(%0) : (tensor<5x40x2xf64>) -> ()
 )");
+}
+
+// %m: what of %0 is in the triangle that `comparison` of rows with columns says.
+std::string Triangle(std::string_view comparison) {
+  return StrCat(R"(
+  %m_r = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<400x400xi32>
+  %m_c = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<400x400xi32>
+  %m_b = "stablehlo.compare"(%m_r, %m_c) <{compare_type = #stablehlo<comparison_type SIGNED>,
+    comparison_direction = #stablehlo<comparison_direction )",
+                comparison, R"(>}>
+    : (tensor<400x400xi32>, tensor<400x400xi32>) -> tensor<400x400xi1>
+  %m_z = "stablehlo.constant"() <{value = dense<0.0> : tensor<400x400xf32>}>
+    : () -> tensor<400x400xf32>
+  %m = "stablehlo.select"(%m_b, %0, %m_z)
+    : (tensor<400x400xi1>, tensor<400x400xf32>, tensor<400x400xf32>) -> tensor<400x400xf32>)");
+}
+
+Rewritten SolveWithTriangle(std::string_view comparison) {
+  return Rewrite(SolveRules(), {"400x400xf32", "400x3xf32"},
+                 StrCat(Triangle(comparison), Lu("a", "%m"), LuSolve("%x", "a", "%1", 3)),
+                 {{"%x", "400x3xf32"}});
+}
+
+TEST(TriangularInverseTimesTest, TrianglesNeedNoFactors) {
+  for (const auto& [comparison, letter] : {std::pair("GE", 'L'), std::pair("LE", 'U')}) {
+    const Rewritten rewritten = SolveWithTriangle(comparison);
+    EXPECT_EQ(rewritten.fired(), kTriangular);
+    const Rewritten solved =
+        Rewrite(SolveRules(), {"400x400xf32", "400x3xf32"},
+                StrCat(Triangle(comparison), Solve("%x", "%m", "%1", 3, {.triangle = letter})),
+                {{"%x", "400x3xf32"}});
+    EXPECT_EQ(rewritten.body, solved.body);
+  }
+}
+
+TEST(TriangularInverseTimesTest, ADiagonalIsDividedBy) {
+  const Rewritten rewritten = SolveWithTriangle("EQ");
+  EXPECT_EQ(rewritten.fired(), kTriangular);
+  EXPECT_EQ(Count(rewritten.body, "custom_call"), 0U);
+  EXPECT_EQ(Count(rewritten.body, "stablehlo.divide"), 1U);
+}
+
+TEST(TriangularInverseTimesTest, AnyOtherMatrixIsFactored) {
+  EXPECT_EQ(SolveWithTriangle("NE").fired(), kNothing);
 }
 
 TEST(QuadraticFormTest, ProductsAreThoseOfTheHalf) {
