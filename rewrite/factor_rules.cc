@@ -190,7 +190,7 @@ Builder::Values CopyFromTo(Builder& builder, const Op& first, const Op& last, Va
   for (const Op* op : in_order) {
     if (!needed.contains(op)) continue;
     // JAX's check whether LAPACK was called wrongly would be a copy of the factors.
-    if (op->Is(Opcode::kSelect) && FactorizationBehind(*op->result(0)) == &first) {
+    if (op->Is(Opcode::kSelect) && LuBehind(*op->result(0)) == &first) {
       values[op->result(0)] = values[first.result(0)];
       continue;
     }

@@ -1,7 +1,6 @@
 #include "rewrite/match_solve.h"
 
 #include <cstdint>
-#include <string_view>
 #include <utility>
 
 #include "analysis/indexing.h"
@@ -87,26 +86,20 @@ std::optional<IndexedValue> RowsBefore(const IndexedValue& element, int row,
   return before;
 }
 
-// For a check that JAX makes: select(check, value, NaN), where the check asks whether the
-// factorisation that the value comes from has failed.
+// For a check that JAX makes: select(failure >= 0, factors, NaN). LAPACK's number is negative only
+// if it was called wrongly.
 Value* BehindCheck(const Op& select) {
-  const Op* compare = nullptr;
-  const Value* predicate = select.operand(0);
-  while (const Op* op = predicate->defining_op()) {
-    if (op->Is(Opcode::kBroadcastInDim) || op->Is(Opcode::kReshape)) {
-      predicate = op->operand(0);
-      continue;
-    }
-    if (op->Is(Opcode::kCompare)) compare = op;
-    break;
+  const Op* compare = select.operand(0)->defining_op();
+  while (compare != nullptr &&
+         (compare->Is(Opcode::kBroadcastInDim) || compare->Is(Opcode::kReshape))) {
+    compare = compare->operand(0)->defining_op();
   }
-  if (compare == nullptr || !ConstantNumber(*select.operand(2))) return nullptr;
   const Op* factorization = select.operand(1)->defining_op();
-  if (factorization == nullptr || FailureOf(*factorization) != compare->operand(0)) return nullptr;
-  const std::string_view direction = compare->Get("comparison_direction").enumerator();
-  const bool asks_for_success =
-      (direction == "GE" || direction == "EQ") && ConstantNumber(*compare->operand(1)) == 0.0;
-  return asks_for_success ? select.operand(1) : nullptr;
+  const bool is_check = compare != nullptr && compare->Is(Opcode::kCompare) &&
+                        compare->Get("comparison_direction").enumerator() == "GE" &&
+                        ConstantNumber(*compare->operand(1)) == 0.0 && factorization != nullptr &&
+                        FailureOf(*factorization) == compare->operand(0);
+  return is_check ? select.operand(1) : nullptr;
 }
 
 // The index that an iota counts along, also with 0 added to it; kNoIndex if it is none.
@@ -194,22 +187,22 @@ std::optional<LuSolve> LuSolveOf(llvm::ArrayRef<SolveStep> steps) {
       upper.solve->matrix != lower.solve->matrix) {
     return std::nullopt;
   }
-  Op* factorization = FactorizationBehind(*upper.solve->matrix);
+  Op* factorization = LuBehind(*upper.solve->matrix);
   const std::optional<RowOrder> order = RowOrderOf(*gather.rows);
-  if (factorization == nullptr || FactorizationOf(*factorization) != Factorization::kLu || !order ||
-      order->factorization != factorization || order->is_inverse != is_transposed) {
+  if (factorization == nullptr || !order || order->factorization != factorization ||
+      order->is_inverse != is_transposed) {
     return std::nullopt;
   }
   return LuSolve{
       .factorization = factorization, .order = order->order, .is_transposed = is_transposed};
 }
 
-Op* FactorizationBehind(Value& matrix) {
-  Op* op = matrix.defining_op();
+Op* LuBehind(Value& factors) {
+  Op* op = factors.defining_op();
   if (op == nullptr) return nullptr;
-  if (FactorizationOf(*op)) return op->result(0) == &matrix ? op : nullptr;
+  if (FactorizationOf(*op) == Factorization::kLu) return op->result(0) == &factors ? op : nullptr;
   Value* behind = op->Is(Opcode::kSelect) ? BehindCheck(*op) : nullptr;
-  return behind == nullptr ? nullptr : FactorizationBehind(*behind);
+  return behind == nullptr ? nullptr : LuBehind(*behind);
 }
 
 bool IsIdentity(const IndexedValue& element, int row, int column) {

@@ -52,8 +52,8 @@ struct LuSolve {
 };
 std::optional<LuSolve> LuSolveOf(llvm::ArrayRef<SolveStep> steps);
 
-// The factorisation that a triangle is of: behind the checks that JAX makes.
-Op* FactorizationBehind(Value& matrix);
+// The LU factorisation that these are the factors of, behind the check that JAX makes.
+Op* LuBehind(Value& factors);
 
 // True if the element is 1 where `row` and `column` are equal, and 0 elsewhere.
 bool IsIdentity(const IndexedValue& element, int row, int column);

@@ -127,7 +127,7 @@ Value* SolveSpecial(RuleScope& scope, const LuSolve& lu, const Op& like, Value* 
          .is_lower = is_lower,
          .transposed = lu.is_transposed ? Transposed::kYes : Transposed::kNo});
   }
-  if (!properties.Has(matrix, Property::kOrthogonal)) return nullptr;
+  if (!IsReal(type) || !properties.Has(matrix, Property::kOrthogonal)) return nullptr;
   // Its inverse is its transpose.
   return builder.DotGeneral(&matrix, sides,
                             {.left_batch = batches,
@@ -139,7 +139,7 @@ Value* SolveSpecial(RuleScope& scope, const LuSolve& lu, const Op& like, Value* 
 Builder::Values TriangularInverseTimes(RuleScope& scope) {
   Op& op = scope.op();
   if (op.Is(Opcode::kDotGeneral)) return InverseTimes(scope, /*is_triangular=*/true);
-  if (op.result_count() != 1 || !HasStaticShapes(op) || !IsReal(op.result(0)->type())) return {};
+  if (op.result_count() != 1 || !HasStaticShapes(op)) return {};
   if (!op.Is(Opcode::kGather) && !TriangularSolveOf(op)) return {};
   const IndexedValue result = AllIndices(*op.result(0));
   const SolveChain chain = SolveChainOf(result);
@@ -252,7 +252,7 @@ llvm::ArrayRef<Rule> SolveRules() {
        .pattern = "inv(L) B of a triangular L; solve(A, B) by an LU factorisation of an A that is "
                   "triangular, diagonal, orthogonal or the identity",
        .result = "a triangular solve, a quotient, a product with the transpose, B itself",
-       .guard = "real numbers",
+       .guard = "real numbers if A is orthogonal",
        .numerics = Numerics::kRewrites,
        .rewrite = TriangularInverseTimes},
       {.name = "quadratic_form",

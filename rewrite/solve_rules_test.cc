@@ -155,6 +155,26 @@ TEST(TriangularInverseTimesTest, ADiagonalIsDividedBy) {
   EXPECT_EQ(Count(rewritten.body, "stablehlo.divide"), 1U);
 }
 
+TEST(TriangularInverseTimesTest, RowsInAnotherOrderAreNoSolve) {
+  const std::string program = StrCat(Triangle("GE"), Lu("a", "%m"), LuSolve("%x", "a", "%1", 3));
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::string changed = program;
+    const size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos);
+    changed.replace(at, from.size(), to);
+    return Rewrite(SolveRules(), {"400x400xf32", "400x3xf32", "400x1xi32"}, changed,
+                   {{"%x", "400x3xf32"}})
+        .fired();
+  };
+  EXPECT_EQ(with("%x", "%x"), kTriangular);
+  // Any rows, pivots that count from 0 already, a row less, the same element twice, and no swap.
+  EXPECT_EQ(with("(%1, %a_o)", "(%1, %2)"), kNothing);
+  EXPECT_EQ(with("(%a_p, %a_zero, %a_i)", "(%a#1, %a_zero, %a_i)"), kNothing);
+  EXPECT_EQ(with("dense<400> : tensor<i32>", "dense<399> : tensor<i32>"), kNothing);
+  EXPECT_EQ(with("(%o, %x) <{slice_sizes", "(%o, %i) <{slice_sizes"), kNothing);
+  EXPECT_EQ(with("(%first, %a, %y)", "(%first, %a, %z)"), kNothing);
+}
+
 TEST(TriangularInverseTimesTest, AnyOtherMatrixIsFactored) {
   EXPECT_EQ(SolveWithTriangle("NE").fired(), kNothing);
 }
