@@ -84,7 +84,9 @@ std::optional<TriangularSolve> TriangularSolveOf(const Op& op) {
 
 std::optional<Factorization> FactorizationOf(const Op& op) {
   const std::string_view routine = RoutineOf(op);
-  if (op.operand_count() != 1 || !IsSquare(op.operand(0)->type())) return std::nullopt;
+  if (routine != "getrf" && routine != "potrf") return std::nullopt;
+  if (op.operand_count() != 1 || op.result_count() == 0 || !IsSquare(op.operand(0)->type()))
+    return std::nullopt;
   if (op.operand(0)->type() != op.result(0)->type()) return std::nullopt;
   if (routine == "getrf" && op.result_count() == 3) return Factorization::kLu;
   const char triangle = OptionOf(op, "uplo");

@@ -322,7 +322,8 @@ Builder::Values PositiveDefiniteSolve(RuleScope& scope) {
   Op& op = scope.op();
   if (IsFallback(op)) return {};
   if (op.Is(Opcode::kWhile)) return SkipSwaps(scope);
-  if (!op.Is(Opcode::kCustomCall) || !op.result(0)->type().element_type().Is(TypeKind::kFloat)) {
+  if (!op.Is(Opcode::kCustomCall) || op.result_count() == 0 ||
+      !op.result(0)->type().element_type().Is(TypeKind::kFloat)) {
     return {};
   }
   if (FactorizationOf(op) == Factorization::kLu) return FactorPositiveDefinite(scope);
@@ -348,7 +349,8 @@ Value* OrderBefore(const Op& factorization, const Op& op) {
 // A' is factored, and A was before: the factors of A solve with A' too.
 Builder::Values SharedFactor(RuleScope& scope) {
   Op& op = scope.op();
-  if (op.result_count() != 1 || (!op.Is(Opcode::kGather) && !TriangularSolveOf(op))) return {};
+  if (op.result_count() != 1 || !op.result(0)->type().has_static_shape()) return {};
+  if (!op.Is(Opcode::kGather) && !TriangularSolveOf(op)) return {};
   const IndexedValue result = AllIndices(*op.result(0));
   const SolveChain chain = SolveChainOf(result);
   const std::optional<LuSolve> lu = LuSolveOf(chain.steps);

@@ -56,6 +56,23 @@ Value* Unwrapped(const Op& select) {
   return plain;
 }
 
+// The value without what JAX does to allow for negative indices, which count from the end, and
+// without changes of type and dimensions of one element.
+Value& WithoutWrapping(Value& indices) {
+  Value* value = &indices;
+  while (const Op* op = value->defining_op()) {
+    const bool is_other_form =
+        (op->Is(Opcode::kConvert) && KeepsIndices(*op)) ||
+        ((op->Is(Opcode::kReshape) || op->Is(Opcode::kBroadcastInDim)) && KeepsOthers(*op));
+    Value* before = is_other_form             ? op->operand(0)
+                    : op->Is(Opcode::kSelect) ? Unwrapped(*op)
+                                              : nullptr;
+    if (before == nullptr) break;
+    value = before;
+  }
+  return *value;
+}
+
 // One element of each row of an array of shape (batches..., size).
 struct Element {
   Value* array = nullptr;
@@ -71,19 +88,20 @@ bool IsAllButLast(llvm::ArrayRef<int64_t> dimensions, size_t rank) {
 bool IsAtOneElement(const Op& op, const Value& array, const Value& indices) {
   const Indexing indexing = IndexingOf(op);
   const size_t rank = array.type().rank();
+  const std::optional<int64_t> count = array.type().element_count();
+  if (rank == 0 || !count || *count == 0) return false;
   const auto last = static_cast<int64_t>(rank) - 1;
   if (!llvm::equal(indexing.index_map, llvm::ArrayRef<int64_t>(last))) return false;
   if (indexing.operand_batching_dims.empty()) return indices.type().element_count() == 1;
   return IsAllButLast(indexing.operand_batching_dims, rank) &&
          IsAllButLast(indexing.indices_batching_dims, rank) &&
-         indices.type().element_count() ==
-             *array.type().element_count() / array.type().shape()[last];
+         indices.type().element_count() == *count / array.type().shape()[last];
 }
 
 // For each dimension but the last all of it, or one where each batch has its own index.
 bool TakesOneElement(llvm::ArrayRef<int64_t> sizes, const Value& array, bool has_own_indices) {
   const llvm::ArrayRef<int64_t> shape = array.type().shape();
-  if (sizes.back() != 1) return false;
+  if (sizes.empty() || sizes.back() != 1) return false;
   return has_own_indices ? llvm::all_of(sizes, [](int64_t size) { return size == 1; })
                          : sizes.drop_back() == shape.drop_back();
 }
@@ -128,11 +146,12 @@ std::optional<Write> WriteOf(const Value& value) {
   if (body.last()->operand(0) != body.argument(1)) return std::nullopt;
   Value& array = *op->operand(0);
   Value& indices = *op->operand(1);
+  if (!IsAtOneElement(*op, array, indices)) return std::nullopt;
   const bool writes_one = op->operand(2)->type().element_count() ==
                           *array.type().element_count() / array.type().shape().back();
   const bool is_inside = llvm::is_contained(IndexingOf(*op).collapsed_dims,
                                             static_cast<int64_t>(array.type().rank()) - 1);
-  if (!writes_one || !is_inside || !IsAtOneElement(*op, array, indices)) return std::nullopt;
+  if (!writes_one || !is_inside) return std::nullopt;
   return Write{.array = &array, .index = &WithoutWrapping(indices), .update = op->operand(2)};
 }
 
@@ -185,7 +204,8 @@ bool IsIotaOfLast(const Value& value) {
 // loop is something else.
 Value* SwapsOf(const Value& result) {
   const Op& loop = *result.defining_op();
-  if (result.type().rank() == 0 || !result.type().has_static_shape()) return nullptr;
+  const Type type = result.type();
+  if (!type.Is(TypeKind::kTensor) || type.rank() == 0 || !type.has_static_shape()) return nullptr;
   const Carried order = {.loop = loop, .index = result.index()};
   const int64_t rows = result.type().shape().back();
   if (!IsIotaOfLast(order.first()) || !HasTurns(loop, rows)) return nullptr;
@@ -225,21 +245,6 @@ bool SortsPlaces(const Value& result) {
 }
 
 }  // namespace
-
-Value& WithoutWrapping(Value& indices) {
-  Value* value = &indices;
-  while (const Op* op = value->defining_op()) {
-    const bool is_other_form =
-        (op->Is(Opcode::kConvert) && KeepsIndices(*op)) ||
-        ((op->Is(Opcode::kReshape) || op->Is(Opcode::kBroadcastInDim)) && KeepsOthers(*op));
-    Value* before = is_other_form             ? op->operand(0)
-                    : op->Is(Opcode::kSelect) ? Unwrapped(*op)
-                                              : nullptr;
-    if (before == nullptr) break;
-    value = before;
-  }
-  return *value;
-}
 
 std::optional<SwapLoop> SwapLoopOf(const Op& loop) {
   if (!loop.Is(Opcode::kWhile)) return std::nullopt;

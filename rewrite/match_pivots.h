@@ -20,10 +20,6 @@ struct RowOrder {
   bool is_inverse = false;
 };
 
-// The value without what JAX does to allow for negative indices, which count from the end, and
-// without changes of type and dimensions of one element.
-Value& WithoutWrapping(Value& indices);
-
 // Of indices of rows, as a gather has them: of shape (batches..., rows), or with one dimension more
 // of one element.
 std::optional<RowOrder> RowOrderOf(Value& indices);
