@@ -19,10 +19,7 @@ std::string Dot(std::string_view left, std::string_view right, int summed_left, 
                 summed_left, "], rhs_contracting_dimensions = [", summed_right, "]>}> : ", types);
 }
 
-const std::vector<std::string_view> kOne = {"inverse_times"};
-const std::vector<std::string_view> kTriangular = {"triangular_inverse_times"};
-const std::vector<std::string_view> kQuadratic = {"quadratic_form"};
-const std::vector<std::string_view> kNothing = {};
+using Names = std::vector<std::string_view>;
 
 TEST(InverseTimesTest, SolvesForTheOtherOperand) {
   const Rewritten rewritten = Rewrite(
@@ -31,7 +28,7 @@ TEST(InverseTimesTest, SolvesForTheOtherOperand) {
           Lu("a", "%0"), kIdentity, LuSolve("%x", "a", "%eye", 400),
           Dot("%x", "%1", 1, 0, "(tensor<400x400xf32>, tensor<400x3xf32>) -> tensor<400x3xf32>")),
       {{"%d", "400x3xf32"}});
-  EXPECT_EQ(rewritten.fired(), kOne);
+  EXPECT_EQ(rewritten.fired(), Names{"inverse_times"});
   EXPECT_EQ(Count(rewritten.body, "stablehlo.dot_general"), 0U);
   // The same program as for a solve.
   const Rewritten solved =
@@ -46,7 +43,7 @@ TEST(InverseTimesTest, SolvesWithTheTransposeFromTheOtherSide) {
       StrCat(Lu("a", "%0"), kIdentity, LuSolve("%x", "a", "%eye", 400),
              Dot("%1", "%x", 0, 0, "(tensor<400xf32>, tensor<400x400xf32>) -> tensor<400xf32>")),
       {{"%d", "400xf32"}});
-  EXPECT_EQ(rewritten.fired(), kOne);
+  EXPECT_EQ(rewritten.fired(), Names{"inverse_times"});
   // U first, then L, both transposed, then the rows back to where they were.
   const std::string_view body = rewritten.body;
   const size_t upper = body.find("diag = 78 : ui8, side = 76 : ui8, trans_x = 84 : ui8, uplo = 85");
@@ -77,7 +74,7 @@ TEST(InverseTimesTest, LeavesASolveForSomethingElse) {
           Lu("a", "%0"), LuSolve("%x", "a", "%2", 400),
           Dot("%x", "%1", 1, 0, "(tensor<400x400xf32>, tensor<400x3xf32>) -> tensor<400x3xf32>")),
       {{"%d", "400x3xf32"}});
-  EXPECT_EQ(rewritten.fired(), kNothing);
+  EXPECT_EQ(rewritten.fired(), Names{});
 }
 
 TEST(TriangularInverseTimesTest, IsOneSolve) {
@@ -87,7 +84,7 @@ TEST(TriangularInverseTimesTest, IsOneSolve) {
           kIdentity, Solve("%x", "%0", "%eye", 400, {}),
           Dot("%x", "%1", 1, 0, "(tensor<400x400xf32>, tensor<400x3xf32>) -> tensor<400x3xf32>")),
       {{"%d", "400x3xf32"}});
-  EXPECT_EQ(rewritten.fired(), kTriangular);
+  EXPECT_EQ(rewritten.fired(), Names{"triangular_inverse_times"});
   const Rewritten solved = Rewrite(SolveRules(), {"400x400xf32", "400x3xf32"},
                                    Solve("%x", "%0", "%1", 3, {}), {{"%x", "400x3xf32"}});
   EXPECT_EQ(rewritten.body, solved.body);
@@ -139,7 +136,7 @@ Rewritten SolveWithTriangle(std::string_view comparison) {
 TEST(TriangularInverseTimesTest, TrianglesNeedNoFactors) {
   for (const auto& [comparison, letter] : {std::pair("GE", 'L'), std::pair("LE", 'U')}) {
     const Rewritten rewritten = SolveWithTriangle(comparison);
-    EXPECT_EQ(rewritten.fired(), kTriangular);
+    EXPECT_EQ(rewritten.fired(), Names{"triangular_inverse_times"});
     const Rewritten solved =
         Rewrite(SolveRules(), {"400x400xf32", "400x3xf32"},
                 StrCat(Triangle(comparison), Solve("%x", "%m", "%1", 3, {.triangle = letter})),
@@ -150,7 +147,7 @@ TEST(TriangularInverseTimesTest, TrianglesNeedNoFactors) {
 
 TEST(TriangularInverseTimesTest, ADiagonalIsDividedBy) {
   const Rewritten rewritten = SolveWithTriangle("EQ");
-  EXPECT_EQ(rewritten.fired(), kTriangular);
+  EXPECT_EQ(rewritten.fired(), Names{"triangular_inverse_times"});
   EXPECT_EQ(Count(rewritten.body, "custom_call"), 0U);
   EXPECT_EQ(Count(rewritten.body, "stablehlo.divide"), 1U);
 }
@@ -166,17 +163,17 @@ TEST(TriangularInverseTimesTest, RowsInAnotherOrderAreNoSolve) {
                    {{"%x", "400x3xf32"}})
         .fired();
   };
-  EXPECT_EQ(with("%x", "%x"), kTriangular);
+  EXPECT_EQ(with("%x", "%x"), Names{"triangular_inverse_times"});
   // Any rows, pivots that count from 0 already, a row less, the same element twice, and no swap.
-  EXPECT_EQ(with("(%1, %a_o)", "(%1, %2)"), kNothing);
-  EXPECT_EQ(with("(%a_p, %a_zero, %a_i)", "(%a#1, %a_zero, %a_i)"), kNothing);
-  EXPECT_EQ(with("dense<400> : tensor<i32>", "dense<399> : tensor<i32>"), kNothing);
-  EXPECT_EQ(with("(%o, %x) <{slice_sizes", "(%o, %i) <{slice_sizes"), kNothing);
-  EXPECT_EQ(with("(%first, %a, %y)", "(%first, %a, %z)"), kNothing);
+  EXPECT_EQ(with("(%1, %a_o)", "(%1, %2)"), Names{});
+  EXPECT_EQ(with("(%a_p, %a_zero, %a_i)", "(%a#1, %a_zero, %a_i)"), Names{});
+  EXPECT_EQ(with("dense<400> : tensor<i32>", "dense<399> : tensor<i32>"), Names{});
+  EXPECT_EQ(with("(%o, %x) <{slice_sizes", "(%o, %i) <{slice_sizes"), Names{});
+  EXPECT_EQ(with("(%first, %a, %y)", "(%first, %a, %z)"), Names{});
 }
 
 TEST(TriangularInverseTimesTest, AnyOtherMatrixIsFactored) {
-  EXPECT_EQ(SolveWithTriangle("NE").fired(), kNothing);
+  EXPECT_EQ(SolveWithTriangle("NE").fired(), Names{});
 }
 
 TEST(QuadraticFormTest, ProductsAreThoseOfTheHalf) {
@@ -185,7 +182,7 @@ TEST(QuadraticFormTest, ProductsAreThoseOfTheHalf) {
       StrCat(Solve("%h", "%0", "%1", 3, {}), Solve("%x", "%0", "%h", 3, {.transposed = 'T'}),
              Dot("%1", "%x", 0, 0, "(tensor<400x3xf32>, tensor<400x3xf32>) -> tensor<3x3xf32>")),
       {{"%d", "3x3xf32"}});
-  EXPECT_EQ(rewritten.fired(), kQuadratic);
+  EXPECT_EQ(rewritten.fired(), Names{"quadratic_form"});
   EXPECT_EQ(Count(rewritten.body, "lapack_strsm_ffi"), 1U);
 }
 
@@ -202,7 +199,7 @@ TEST(QuadraticFormTest, SumsToo) {
     "stablehlo.return"(%u) : (tensor<f32>) -> ()
   }) : (tensor<400x3xf32>, tensor<f32>) -> tensor<3xf32>)"),
               {{"%d", "3xf32"}});
-  EXPECT_EQ(rewritten.fired(), kQuadratic);
+  EXPECT_EQ(rewritten.fired(), Names{"quadratic_form"});
   EXPECT_EQ(Count(rewritten.body, "lapack_strsm_ffi"), 1U);
 }
 
@@ -215,14 +212,14 @@ TEST(QuadraticFormTest, LeavesOtherForms) {
                            Dot("%2", "%x", 0, 0, kTypes)),
                     {{"%d", "3x3xf32"}})
                 .fired(),
-            kNothing);
+            Names{});
   // L L is not symmetric.
   EXPECT_EQ(Rewrite(SolveRules(), {"400x400xf32", "400x3xf32"},
                     StrCat(Solve("%h", "%0", "%1", 3, {}), Solve("%x", "%0", "%h", 3, {}),
                            Dot("%1", "%x", 0, 0, kTypes)),
                     {{"%d", "3x3xf32"}})
                 .fired(),
-            kNothing);
+            Names{});
 }
 
 }  // namespace
