@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/op_class.h"
 #include "analysis/properties_internal.h"
 #include "ir/status.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,8 +1,8 @@
 // What is known of the numbers in a value beyond its shape, each with the reason why it holds.
 //
-// All of it is meant in exact arithmetic and for values without NaN: a library may round the two
-// halves of a symmetric product differently, an exponential that is very small may be rounded to
-// zero, and what is said of a value with a NaN in it may be wrong.
+// All of it is meant in exact arithmetic and for finite numbers: a library may round the two halves
+// of a symmetric product differently, an exponential that is very small may be rounded to zero, and
+// what is said of a value with a NaN or an infinity in it may be wrong.
 
 #ifndef PLIMSOLL_ANALYSIS_PROPERTIES_H_
 #define PLIMSOLL_ANALYSIS_PROPERTIES_H_

@@ -152,6 +152,9 @@ Bounds OfType(Type tensor) {
 }
 
 Bounds OfConstant(const Value& value) {
+  if (const std::optional<double> number = ConstantNumber(value); number && !std::isnan(*number)) {
+    return {.least = *number, .most = *number};
+  }
   const std::optional<std::vector<double>> elements = ElementsOf(value);
   if (!elements || elements->empty() ||
       llvm::any_of(*elements, [](double number) { return std::isnan(number); })) {
@@ -225,6 +228,37 @@ const Value* BeforeLoop(const Value& value) {
   return is_handed_on ? loop->operand(value.index()) : nullptr;
 }
 
+// True if the op gives equal elements for all of the index, which its result has.
+bool IsEqualAlong(Properties& properties, const Op& op, const IndexedValue& element, int index) {
+  const auto is_equal = [&](const IndexedValue& operand) {
+    return IsSameAlong(properties, operand, index);
+  };
+  int next_index = kFirstNewIndex;
+  llvm::SmallVector<int> summed;
+  switch (op.opcode()) {
+    case Opcode::kConstant:
+      return ConstantNumber(*element.value).has_value();
+    case Opcode::kDotGeneral: {
+      const DotElements elements = ElementsOfDot(op, element, next_index);
+      return is_equal(elements.left) && is_equal(elements.right);
+    }
+    case Opcode::kIota:
+      return element.indices[op.Get("iota_dimension").integer()] != index;
+    case Opcode::kReduce:
+      return op.result_count() == 1 && is_equal(ElementOfReduced(op, element, next_index, summed));
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+      return is_equal(OperandElement(op, 0, element));
+    default:
+      break;
+  }
+  if (!IsElementwise(op)) return false;
+  for (size_t i = 0; i < op.operand_count(); ++i) {
+    if (!is_equal(OperandElement(op, i, element))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Bounds InferBounds(const Value& value, llvm::function_ref<Bounds(const Value&)> of) {
@@ -251,40 +285,15 @@ Bounds InferBounds(const Value& value, llvm::function_ref<Bounds(const Value&)> 
 }
 
 std::string InferConstantAlong(Properties& properties, const Value& value, size_t dimension) {
-  const IndexedValue whole = AllIndices(Itself(value));
   if (value.type().shape()[dimension] <= 1) return "a single element";
+  const IndexedValue whole = AllIndices(Itself(value));
   const int index = whole.indices[dimension];
   const IndexedValue peeled = Peel(whole);
   const Op* op = peeled.value->defining_op();
-  const auto is_constant = [&](const IndexedValue& element) {
-    return IsSameAlong(properties, element, index);
-  };
-  bool is_equal = false;
-  int next_index = kFirstNewIndex;
-  llvm::SmallVector<int> summed;
-  if (!peeled.Has(index)) {
-    is_equal = true;
-  } else if (peeled.value != &value) {
-    is_equal = is_constant(peeled);
-  } else if (op == nullptr) {
-    is_equal = false;
-  } else if (IsElementwise(*op)) {
-    is_equal = true;
-    for (size_t i = 0; i < op->operand_count(); ++i) {
-      is_equal = is_equal && is_constant(OperandElement(*op, i, peeled));
-    }
-  } else if (op->Is(Opcode::kReduce) && op->result_count() == 1) {
-    is_equal = is_constant(ElementOfReduced(*op, peeled, next_index, summed));
-  } else if (op->Is(Opcode::kDotGeneral)) {
-    const DotElements elements = ElementsOfDot(*op, peeled, next_index);
-    is_equal = is_constant(elements.left) && is_constant(elements.right);
-  } else if (op->Is(Opcode::kIota)) {
-    is_equal = op->Get("iota_dimension").integer() != static_cast<int64_t>(dimension);
-  } else if (op->Is(Opcode::kConstant)) {
-    is_equal = ConstantNumber(value).has_value();
-  } else if (op->Is(Opcode::kSlice) || op->Is(Opcode::kReverse)) {
-    is_equal = is_constant(OperandElement(*op, 0, peeled));
-  }
+  const bool is_equal =
+      !peeled.Has(index) ||
+      (peeled.value != &value ? IsSameAlong(properties, peeled, index)
+                              : op != nullptr && IsEqualAlong(properties, *op, peeled, index));
   return is_equal ? "all elements along the dimension are equal" : "";
 }
 

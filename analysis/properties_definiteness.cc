@@ -25,7 +25,7 @@ class GramFinder {
       : properties_(properties), product_(std::move(product)), row_(row), column_(column) {}
 
   bool Run() {
-    for (Factor& factor : product_.factors) {
+    for (ProductFactor& factor : product_.factors) {
       for (const auto [d, index] : llvm::enumerate(factor.element.indices)) {
         if (properties_.IsConstantAlong(*factor.element.value, d)) index = kNoIndex;
       }
@@ -48,7 +48,7 @@ class GramFinder {
     const size_t next = llvm::find(state.is_taken, false) - state.is_taken.begin();
     if (next == state.is_taken.size()) return HasSides(state);
     if (++steps_ > kMostSteps) return false;
-    const Factor& factor = product_.factors[next];
+    const ProductFactor& factor = product_.factors[next];
     const IndexedValue& element = factor.element;
     State with = state;
     with.is_taken[next] = true;
@@ -63,7 +63,7 @@ class GramFinder {
       return true;
     }
     for (size_t k = next + 1; k < product_.factors.size(); ++k) {
-      const Factor& other = product_.factors[k];
+      const ProductFactor& other = product_.factors[k];
       if (state.is_taken[k] || other.is_divisor != factor.is_divisor ||
           other.element.value != element.value) {
         continue;
@@ -324,7 +324,7 @@ std::string InferPositiveSemidefinite(Properties& properties, const Value& value
   }
   const IndexedValue peeled = Peel(whole->element);
   int next_index = kFirstNewIndex;
-  const bool is_product = IsProduct(*peeled.value) || !peeled.Has(whole->row);
+  const bool is_product = IsProduct(*peeled.value) || IsSameAlong(properties, peeled, whole->row);
   if (is_product &&
       GramFinder(properties, ProductOf(peeled, next_index), whole->row, whole->column).Run()) {
     return Because("a product with its own transpose", *op);

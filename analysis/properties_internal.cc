@@ -13,7 +13,7 @@ namespace plimsoll {
 namespace {
 
 // Constants that are larger are not looked at: it would take longer than it is worth.
-constexpr int64_t kMostElements = 1 << 16;
+constexpr int64_t kMostElements = 1 << 18;
 
 bool IsNumber(const Value& value, double number) { return ConstantNumber(value) == number; }
 

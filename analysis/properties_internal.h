@@ -3,6 +3,8 @@
 #ifndef PLIMSOLL_ANALYSIS_PROPERTIES_INTERNAL_H_
 #define PLIMSOLL_ANALYSIS_PROPERTIES_INTERNAL_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,13 +105,13 @@ struct MatrixProduct {
 std::optional<MatrixProduct> MatrixProductOf(const Op& op);
 
 // A product of elements, summed over some indices, as products and sums of products are nested.
-struct Factor {
+struct ProductFactor {
   IndexedValue element;
   bool is_divisor = false;
 };
 struct Product {
   double scale = 1;
-  llvm::SmallVector<Factor, 4> factors = {};
+  llvm::SmallVector<ProductFactor, 4> factors = {};
   llvm::SmallVector<int> summed = {};
 };
 // True if the value is made by one of the ops that products are made of.

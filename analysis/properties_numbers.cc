@@ -35,7 +35,7 @@ bool IsSumOfSquares(Properties& properties, const Value& value) {
   llvm::SmallVector<bool> is_done(product.factors.size(), false);
   for (size_t i = 0; i < product.factors.size(); ++i) {
     if (is_done[i]) continue;
-    const Factor& factor = product.factors[i];
+    const ProductFactor& factor = product.factors[i];
     for (size_t k = i + 1; k < product.factors.size() && !is_done[i]; ++k) {
       is_done[i] = is_done[k] = !is_done[k] && product.factors[k].element == factor.element;
     }
@@ -315,7 +315,7 @@ std::string InferNonNegative(Properties& properties, const Value& value) {
   const Op* op = value.defining_op();
   if (HasUnsignedElements(value.type())) return "its type has no negative numbers";
   if (op == nullptr || IsComplexTensor(value.type())) return "";
-  const std::string reason = Because("never negative", *op);
+  std::string reason = Because("never negative", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {
     return AllHave(properties, moved, Property::kNonNegative) ? reason : "";
   }
@@ -336,7 +336,7 @@ std::string InferNonNegative(Properties& properties, const Value& value) {
 std::string InferPositive(Properties& properties, const Value& value) {
   const Op* op = value.defining_op();
   if (op == nullptr || IsComplexTensor(value.type())) return "";
-  const std::string reason = Because("always positive", *op);
+  std::string reason = Because("always positive", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {
     return AllHave(properties, moved, Property::kPositive) ? reason : "";
   }
@@ -377,15 +377,18 @@ std::string InferIntegerValued(Properties& properties, const Value& value) {
   if (element.Is(TypeKind::kInteger)) return "its type has only integers";
   const Op* op = value.defining_op();
   if (op == nullptr || !element.Is(TypeKind::kFloat)) return "";
-  const std::string reason = Because("always an integer", *op);
+  std::string reason = Because("always an integer", *op);
   if (const llvm::SmallVector<Value*> moved = MovedFrom(value); !moved.empty()) {
     return AllHave(properties, moved, Property::kIntegerValued) ? reason : "";
   }
+  const auto is_integer_number = [](double number) {
+    return std::isfinite(number) && number == std::rint(number);
+  };
+  if (const std::optional<double> number = ConstantNumber(value)) {
+    return is_integer_number(*number) ? reason : "";
+  }
   if (const std::optional<std::vector<double>> elements = ElementsOf(value)) {
-    const bool are_integers = llvm::all_of(*elements, [](double number) {
-      return std::isfinite(number) && number == std::rint(number);
-    });
-    return are_integers ? reason : "";
+    return llvm::all_of(*elements, is_integer_number) ? reason : "";
   }
   bool is_integer = false;
   switch (op->opcode()) {

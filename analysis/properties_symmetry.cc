@@ -315,7 +315,7 @@ class Comparer {
   Likenesses Pair(const Product& first, const Product& second, size_t next,
                   const Pairing& pairing) {
     if (next == first.factors.size()) return CompareDeferred(first, second, pairing);
-    const Factor& factor = first.factors[next];
+    const ProductFactor& factor = first.factors[next];
     for (const auto [k, other] : llvm::enumerate(second.factors)) {
       if (pairing.is_taken[k] || factor.is_divisor != other.is_divisor) continue;
       if (++steps_ > kMostSteps) return kUnlike;
@@ -396,6 +396,7 @@ class Comparer {
 };
 
 bool IsSymmetricConstant(const Value& value) {
+  if (ConstantNumber(value)) return true;
   const std::optional<std::vector<double>> elements = ElementsOf(value);
   if (!elements) return false;
   const auto size = static_cast<size_t>(value.type().shape().back());

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "analysis/properties_internal.h"
@@ -255,6 +254,10 @@ class DiagonalFinder {
     const auto operand = [&](size_t index) { return OperandElement(op, index, element); };
     switch (op.opcode()) {
       case Opcode::kConvert:
+        // What is narrower may round to zero.
+        return (property_ != Property::kPositive || !IsFloat(op.operand(0)->type()) ||
+                IsWidening(op.operand(0)->type(), element.value->type())) &&
+               Run(operand(0));
       case Opcode::kSqrt:
         return Run(operand(0));
       case Opcode::kSelect: {
@@ -309,7 +312,7 @@ std::string InferZeros(Properties& properties, const Value& value, Property prop
   const Op* op = value.defining_op();
   if (op == nullptr || shape[0] != shape[1]) return "";
   if (shape[0] == 1) return Because("a single number", *op);
-  const std::string reason = Because(KindOfZeros(property), *op);
+  std::string reason = Because(KindOfZeros(property), *op);
   if (ConstantNumber(value) == 0.0) return reason;
   if (const std::optional<std::vector<double>> elements = ElementsOf(value)) {
     return IsZeroIn(*elements, shape[0], property) ? reason : "";

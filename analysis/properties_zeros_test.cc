@@ -78,10 +78,13 @@ TEST(DiagonalTest, SignsOfItsNumbers) {
   const std::string powers =
       Unary("%powers", "stablehlo.exponential", "%0", "4xf32") + Diagonal("%r", "%powers");
   EXPECT_TRUE(Holds({"4xf32"}, powers, kResult, Property::kPositiveDefinite));
+  // They may round to zero.
+  const std::string narrow = powers + Convert("%n", "%r", "4x4xf32", "4x4xf16");
+  EXPECT_FALSE(Holds({"4xf32"}, narrow, {"%n", "4x4xf16"}, Property::kPositiveDefinite));
+  EXPECT_TRUE(Holds({"4xf32"}, narrow, {"%n", "4x4xf16"}, Property::kPositiveSemidefinite));
 }
 
 TEST(DiagonalTest, SumsAndProducts) {
-  const std::string two = Diagonal("%d", "%0") + Eye();
   const auto holds = [&](std::string_view op, Property property) {
     return Holds({"4xf32", "4x4xf32"}, Diagonal("%d", "%0") + std::string(op), kResult, property);
   };
@@ -131,6 +134,22 @@ TEST(TriangularTest, Masks) {
   // triu: nothing is kept below.
   EXPECT_TRUE(is_upper(Triangle("GE", "-1", /*keeps_rest=*/true)));
   EXPECT_FALSE(is_upper(Triangle("GE", "-2", /*keeps_rest=*/true)));
+}
+
+TEST(ConstantTest, LargeOnes) {
+  constexpr std::string_view type = "2000x2000xf32";
+  const auto has = [&](std::string_view number, Property property) {
+    return Holds({}, Constant("%r", number, type), {"%r", type}, property);
+  };
+  EXPECT_TRUE(has("0.0", Property::kDiagonal));
+  EXPECT_FALSE(has("1.0", Property::kDiagonal));
+  EXPECT_TRUE(has("1.0", Property::kSymmetric));
+  EXPECT_TRUE(has("1.0", Property::kPositiveSemidefinite));
+  EXPECT_FALSE(has("-1.0", Property::kPositiveSemidefinite));
+  EXPECT_TRUE(has("1.0", Property::kPositive));
+  EXPECT_TRUE(has("1.0", Property::kIntegerValued));
+  EXPECT_FALSE(has("1.5", Property::kIntegerValued));
+  EXPECT_TRUE(has("1.5", Property::kSorted));
 }
 
 TEST(TriangularTest, CholeskyWithTheOtherTriangleMasked) {
