@@ -260,6 +260,22 @@ Opcode BodyOf(const Op& op) {
   return is_simple ? body->first()->opcode() : Opcode::kUnknown;
 }
 
+bool IsElementwise(const Op& op) {
+  switch (GetOpInfo(op.opcode()).result_rule) {
+    case ResultRule::kUnary:
+    case ResultRule::kRealPart:
+    case ResultRule::kPredicate:
+    case ResultRule::kBinary:
+    case ResultRule::kClamp:
+    case ResultRule::kCompare:
+    case ResultRule::kComplex:
+    case ResultRule::kSelect:
+      return true;
+    default:
+      return op.Is(Opcode::kConvert);
+  }
+}
+
 bool IsCommutative(const Op& op) {
   switch (op.opcode()) {
     case Opcode::kAdd:

@@ -41,6 +41,10 @@ bool HasInvariants(const Block& body);
 // The op of a region that has only one, such as the sum of a reduction; else kUnknown.
 Opcode BodyOf(const Op& op);
 
+// True if each element of the result is made of the operands' elements in the same place, where an
+// operand without dimensions is in all places.
+bool IsElementwise(const Op& op);
+
 // True if the operands may change places.
 bool IsCommutative(const Op& op);
 

@@ -139,22 +139,6 @@ bool IsNaN(const Value& value) {
   return number && std::isnan(*number);
 }
 
-bool IsElementwise(const Op& op) {
-  switch (GetOpInfo(op.opcode()).result_rule) {
-    case ResultRule::kUnary:
-    case ResultRule::kRealPart:
-    case ResultRule::kPredicate:
-    case ResultRule::kBinary:
-    case ResultRule::kClamp:
-    case ResultRule::kCompare:
-    case ResultRule::kComplex:
-    case ResultRule::kSelect:
-      return true;
-    default:
-      return op.Is(Opcode::kConvert);
-  }
-}
-
 IndexedValue OperandElement(const Op& op, size_t operand, const IndexedValue& element) {
   Value* value = op.operand(operand);
   // A predicate or a limit may be one number for all elements.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/indexed_value.h"
+#include "analysis/op_class.h"
 #include "analysis/properties.h"
 #include "ir/graph.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -32,8 +33,6 @@ bool HasUnsignedElements(Type tensor);
 bool IsWidening(Type from, Type to);
 bool IsNaN(const Value& value);
 
-// True if each element of the result is made of the operands' elements in the same place.
-bool IsElementwise(const Op& op);
 // The element of an elementwise op's operand that an element of its result is made of.
 IndexedValue OperandElement(const Op& op, size_t operand, const IndexedValue& element);
 

@@ -17,7 +17,7 @@ constexpr NamedType kResult = {"%r", "4x4xf32"};
 TEST(PropertyNameTest, ThereAndBack) {
   EXPECT_EQ(PropertyName(Property::kPositiveDefinite), "positive definite");
   EXPECT_EQ(PropertyName(Property::kSorted), "sorted");
-  EXPECT_EQ(PropertyFromName("lower"), Property::kLowerTriangular);
+  EXPECT_EQ(PropertyFromName("lower triangular"), Property::kLowerTriangular);
   EXPECT_EQ(PropertyFromName("round"), std::nullopt);
 }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/linear_algebra.h"
+
 namespace plimsoll {
 namespace {
 
@@ -37,6 +39,17 @@ double TurnsOf(const Op& loop) {
   const int64_t start = ConstantScalar(*loop.operand(counter.index())).value_or(0);
   if (!end || !step || *step < 1) return kUnknownTurns;
   return std::max(0.0, static_cast<double>(*end - start) / static_cast<double>(*step));
+}
+
+// What a call of LAPACK computes; nothing if it is another one.
+std::optional<double> SolvedBy(const Op& op) {
+  if (const std::optional<TriangularSolve> solve = TriangularSolveOf(op)) {
+    return ElementCount(*solve->sides) * SizeOfLast(*solve->matrix);
+  }
+  const std::optional<Factorization> factorization = FactorizationOf(op);
+  if (!factorization) return std::nullopt;
+  const double cubes = ElementCount(*op.operand(0)) * SizeOfLast(*op.operand(0));
+  return cubes * (factorization == Factorization::kLu ? 2 : 1) / 3;
 }
 
 // How many products of two numbers a product of matrices or a convolution is.
@@ -83,6 +96,9 @@ double FlopsOf(const Op& op) {
     case Opcode::kPad:
     case Opcode::kGather:
       return 0;
+    case Opcode::kCustomCall:
+      if (const std::optional<double> solved = SolvedBy(op)) return *solved;
+      [[fallthrough]];
     default: {
       double elements = 0;
       for (const Value* result : op.results()) elements += ElementCount(*result);
@@ -104,6 +120,11 @@ double SecondsOf(const Op& op) {
     case Opcode::kCholesky:
     case Opcode::kTriangularSolve:
       return FlopsOf(op) / kSolvedPerSecond;
+    case Opcode::kCustomCall:
+      if (const std::optional<double> solved = SolvedBy(op)) {
+        return *solved / kSolvedPerSecond + elements / kElementsPerSecond;
+      }
+      return elements / kElementsPerSecond;
     case Opcode::kExponential:
     case Opcode::kLog:
     case Opcode::kTanh:
@@ -121,6 +142,10 @@ double SecondsOf(const Op& op) {
       return TurnsOf(op) * SecondsOf(op.region(1).front());
     case Opcode::kCase:
     case Opcode::kIf: {
+      // What is done after a failure is rarely done.
+      if (op.Is(Opcode::kIf) && CheckedFactorization(*op.operand(0)) != nullptr) {
+        return SecondsOf(op.region(0).front());
+      }
       double seconds = 0;
       for (size_t r = 0; r < op.region_count(); ++r) {
         seconds = std::max(seconds, SecondsOf(op.region(r).front()));

@@ -6,6 +6,7 @@
 #include "analysis/peak.h"
 #include "analysis/run_time.h"
 #include "ir/verify.h"
+#include "rewrite/drop_assumptions.h"
 #include "rewrite/normalize.h"
 #include "rewrite/rule_table.h"
 
@@ -33,12 +34,14 @@ StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& op
   SimplifiedModule simplified;
   simplified.module = program.Clone();
   Normalize(*simplified.module);
+  std::unique_ptr<Module> rewritten = simplified.module->Clone();
+  DropAssumptions(simplified.module->op());
   const Op* main = simplified.module->main();
   if (main == nullptr || main->entry_block() == nullptr) return simplified;
   simplified.peak_before = simplified.peak_after = PeakOf(*main->entry_block()).bytes;
   simplified.seconds_before = simplified.seconds_after = SecondsOf(*main->entry_block());
-  std::unique_ptr<Module> rewritten = simplified.module->Clone();
   ASSIGN_OR_RETURN(simplified.report, ApplyRules(*rewritten, AllRules(), options));
+  DropAssumptions(rewritten->op());
   if (simplified.report.fired.empty()) return simplified;
   RETURN_IF_ERROR(Verify(*rewritten));
   const Block& body = *rewritten->main()->entry_block();

@@ -98,7 +98,7 @@ Tree TreeOf(const Op& root) {
   for (size_t i = 0; i < tree.ops.size(); ++i) {
     for (const Value* operand : tree.ops[i]->operands()) {
       const Op* op = operand->defining_op();
-      if (op == nullptr || op->block() != root.block() || !IsElementwise(*op)) continue;
+      if (op == nullptr || op->block() != root.block() || !MapsElements(*op)) continue;
       if (++uses[op] < operand->use_count() || !tree.set.insert(op).second) continue;
       tree.ops.push_back(op);
     }
@@ -139,7 +139,7 @@ Builder::Values ElementwiseOfConcatenate(RuleScope& scope) {
   Value* whole = slice.operand(0);
   const Op* root = whole->defining_op();
   const std::optional<size_t> dimension = SlicedDimension(*first, whole->type().shape());
-  if (root == nullptr || !dimension || !IsElementwise(*root) || root->block() != slice.block()) {
+  if (root == nullptr || !dimension || !MapsElements(*root) || root->block() != slice.block()) {
     return {};
   }
   const Tree tree = TreeOf(*root);
@@ -174,7 +174,7 @@ std::optional<Concatenated> ConcatenatedOperand(const Op& reduce, Tree& tree) {
     return Concatenated{.dimension = static_cast<size_t>(op->Get("dimension").integer()),
                         .sizes = PieceSizes(*op)};
   }
-  if (!IsElementwise(*op) || !reduce.operand(0)->has_one_use()) return std::nullopt;
+  if (!MapsElements(*op) || !reduce.operand(0)->has_one_use()) return std::nullopt;
   tree = TreeOf(*op);
   for (size_t d = 0; d < reduce.operand(0)->type().rank(); ++d) {
     llvm::SmallVector<int64_t> sizes = PieceSizesIn(tree, d);

@@ -50,7 +50,7 @@ std::optional<State> PutTogether(const Value& value, const Block& body, const St
                      .sizes = PieceSizes(op)};
       if (state.sizes.size() > 1 && state.sizes.size() <= kMostPieces) return state;
     }
-    if (!IsElementwise(op)) continue;
+    if (!MapsElements(op)) continue;
     for (const Value* operand : op.operands()) {
       if (operand->type().rank() > 0 && seen.insert(operand).second) values.push_back(operand);
     }
@@ -66,7 +66,7 @@ bool IsTakenApart(const Value& value, size_t dimension) {
     const std::optional<SliceBounds> bounds = BoundsOfSlice(*user);
     return bounds && SlicedDimension(*bounds, value.type().shape()) == dimension;
   });
-  return is_sliced || llvm::all_of(users, [](const Op* user) { return IsElementwise(*user); });
+  return is_sliced || llvm::all_of(users, [](const Op* user) { return MapsElements(*user); });
 }
 
 States FindStates(const Op& loop) {
@@ -114,7 +114,7 @@ double SecondsWithRepeats(const Block& block) {
         ++users;
       }
     }
-    const bool is_fused = IsElementwise(*op) || IsReshape(*op) || op->Is(Opcode::kSlice);
+    const bool is_fused = MapsElements(*op) || IsReshape(*op) || op->Is(Opcode::kSlice);
     const bool is_kept = !is_fused || (ClassOf(*op) != OpClass::kCheap && users > 1);
     // Who reads what is kept reads it once.
     readers = is_kept ? 1 : std::min(readers, kMostRepeats);
@@ -250,7 +250,7 @@ class LoopSplitter {
 
   // If the op computes the next state from others.
   std::optional<State> StateOf(const Op& op) const {
-    if (!IsElementwise(op)) return std::nullopt;
+    if (!MapsElements(op)) return std::nullopt;
     const Op& end = *loop_.region(1).front().last();
     for (const auto [i, state] : llvm::enumerate(states_)) {
       if (state && end.operand(i) == op.result(0)) return state;

@@ -131,7 +131,7 @@ Builder::Values MaxOfMonotone(RuleScope& scope) {
   const Op* op = reduce.operand(0)->defining_op();
   const bool has_elements = llvm::all_of(
       reduction->dimensions, [&](int64_t d) { return reduce.operand(0)->type().shape()[d] > 0; });
-  if (op == nullptr || !has_elements || !IsElementwise(*op)) return {};
+  if (op == nullptr || !has_elements || !MapsElements(*op)) return {};
   Builder& builder = scope.builder();
   Shrinker shrinker(builder, reduction->dimensions);
   if (shrinker.CanShrink(*reduce.operand(0))) return {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/indexed_value.h"
+#include "analysis/op_class.h"
 #include "ir/elements.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -143,14 +144,8 @@ Value* SliceOf(Builder& builder, Value* value, const SliceBounds& bounds) {
   return is_all ? value : builder.Slice(value, simple.starts, simple.limits, simple.strides);
 }
 
-bool IsElementwise(const Op& op) {
-  // The table lists them first, and the basic ones of CHLO by name.
-  const bool is_basic = op.opcode() >= Opcode::kAbs && op.opcode() <= Opcode::kXor;
-  const bool is_other =
-      op.Is(Opcode::kMap) || op.Is(Opcode::kUniformDequantize) || op.Is(Opcode::kUniformQuantize);
-  if ((!is_basic || is_other) && !op.Is(Opcode::kChloSquare) && !op.Is(Opcode::kChloErf)) {
-    return false;
-  }
+bool MapsElements(const Op& op) {
+  if (!IsElementwise(op)) return false;
   const Type type = op.result(0)->type();
   return type.has_static_shape() && llvm::all_of(op.operands(), [&](const Value* operand) {
            return operand->type().rank() == 0 || operand->type().shape() == type.shape();
@@ -238,7 +233,7 @@ std::optional<std::vector<int64_t>> ConstantIntegers(const Value& value) {
     if (numbers && is_broadcast_number) numbers->resize(count, numbers->front());
     return numbers;
   }
-  if (IsElementwise(*op)) return IntegersOfElementwise(*op, count);
+  if (MapsElements(*op)) return IntegersOfElementwise(*op, count);
   return std::nullopt;
 }
 
@@ -315,7 +310,7 @@ bool Pieces::IsMadeOfPieces(const Value& value) {
 
 bool Pieces::IsMadeOfPieces(const Op& op) {
   if (IsConcatenate(&op)) return op.Get("dimension").integer() == static_cast<int64_t>(dimension_);
-  if (!IsElementwise(op)) return false;
+  if (!MapsElements(op)) return false;
   bool is = false;
   for (const Value* operand : op.operands()) {
     if (operand->type().rank() == 0 || IsSameAlong(*operand)) continue;

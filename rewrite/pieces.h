@@ -37,7 +37,7 @@ Value* SliceOf(Builder& builder, Value* value, const SliceBounds& bounds);
 
 // True for ops whose results' elements follow from those of the operands at the same place. All
 // have the same static shape, but for operands that are single numbers.
-bool IsElementwise(const Op& op);
+bool MapsElements(const Op& op);
 // The same op on other operands; its result has the shape of those that are not single numbers.
 Value* CloneElementwise(Builder& builder, const Op& op, llvm::ArrayRef<Value*> operands,
                         llvm::ArrayRef<int64_t> shape);

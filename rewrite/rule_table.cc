@@ -4,11 +4,13 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/concatenate_rules.h"
+#include "rewrite/factor_rules.h"
 #include "rewrite/loop_state_rules.h"
 #include "rewrite/monotone_rules.h"
 #include "rewrite/product_rules.h"
 #include "rewrite/reduction_rules.h"
 #include "rewrite/slice_rules.h"
+#include "rewrite/solve_rules.h"
 
 namespace plimsoll {
 
@@ -22,6 +24,8 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, ProductRules());
+    llvm::append_range(all, SolveRules());
+    llvm::append_range(all, FactorRules());
     return all;
   }();
   return rules;

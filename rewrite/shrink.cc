@@ -48,7 +48,7 @@ bool Shrinker::Look(Value& value) {
   if (op == nullptr) return false;
   if (op->Is(Opcode::kIota)) return !Has(op->Get("iota_dimension").integer());
   if (IsSplatConstant(*op)) return true;
-  return IsElementwise(*op) &&
+  return MapsElements(*op) &&
          llvm::all_of(op->operands(), [&](Value* operand) { return CanShrink(*operand); });
 }
 

@@ -162,3 +162,41 @@ def test_a_program_over_its_limit_uses_algebra():
     assert explanation.outcome == "cut"
     assert not explanation.compilation.plan["made"]
     assert [rule["rule"] for rule in explanation.compilation.plan["rules"]] == ["reorder_products"]
+
+
+def test_what_is_stated_travels_with_the_array():
+    """LU becomes Cholesky only if the matrix is said to be positive definite."""
+    a = numbers(300, 300)
+    a, b = a @ a.T + 300 * np.eye(300, dtype="float32"), numbers(300)
+    rule = "positive_definite_solve"
+    assert rule not in compare(jnp.linalg.solve, [a, b]).fired
+
+    def solve(a, b):
+        return jnp.linalg.solve(plimsoll.assume(a, "positive definite"), b)
+
+    assert rule in compare(solve, [a, b]).fired
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, jax.jit, jax.vmap, jax.jacfwd, jax.jacrev])
+def test_a_statement_changes_no_numbers(transform):
+    def stated(x):
+        return jnp.sin(plimsoll.assume(x, "symmetric", "positive")) ** 2
+
+    x = numbers(3, 3, 3)
+    expected = transform(lambda x: jnp.sin(x) ** 2)(x)
+    np.testing.assert_allclose(transform(stated)(x), expected, rtol=1e-6)
+
+
+def test_a_statement_is_checked_when_asked_for(monkeypatch):
+    monkeypatch.setenv("PLIMSOLL_CHECK", "1")
+    symmetric = numbers(5, 5) + numbers(5, 5).T
+    plimsoll.assume(symmetric, "symmetric")
+    with pytest.raises(Exception, match="an array is not positive definite"):
+        plimsoll.assume(-symmetric @ symmetric, "positive definite")
+        jax.effects_barrier()
+
+
+@pytest.mark.parametrize("name, x", [("symetric", numbers(3, 3)), ("symmetric", numbers(3))])
+def test_a_wrong_statement_is_refused(name, x):
+    with pytest.raises(plimsoll.PlimsollError, match="plimsoll.assume: "):
+        plimsoll.assume(x, name)
