@@ -161,7 +161,7 @@ Builder::Values ExpandDistance(RuleScope& scope) {
 constexpr Rule kRules[] = {
     {.name = "distance_expand",
      .pattern = "sum_k (x_ik - y_jk)²",
-     .result = "|x_i|² + |y_j|² - 2 x_i·y_j",
+     .result = "sum_k x_ik² + sum_k y_jk² - 2 sum_k x_ik y_jk",
      .guard = "integers, or floats that are known to be whole numbers small enough for exact sums: "
               "with others the difference of large squares would lose digits, and the difference "
               "of points is kept and streamed",

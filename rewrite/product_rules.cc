@@ -94,7 +94,6 @@ Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
     if (other.seconds < seconds) {
       sum = std::move(without);
       order = std::move(other);
-      seconds = other.seconds;
     }
   }
   const Op* before = op.previous();
