@@ -4,11 +4,16 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/block_view.h"
+#include "analysis/peak.h"
+
 namespace plimsoll {
 namespace {
 
 constexpr double kProductsPerSecond = 5e10;
 constexpr double kElementsPerSecond = 1e9;
+// Of memory, for what the cache does not hold.
+constexpr double kBytesPerSecond = 4e9;
 // Of a loop that does not say how often it runs.
 constexpr double kUnknownTurns = 10;
 
@@ -96,6 +101,23 @@ double SecondsOf(const Op& op) {
 double SecondsOf(const Block& block) {
   double seconds = 0;
   for (const Op& op : block) seconds += SecondsOf(op) + kSecondsPerOp;
+  return seconds;
+}
+
+double SecondsInMemory(const Block& block, int64_t cache_bytes) {
+  double seconds = 0;
+  for (const Value* value : MaterializedValues(block)) {
+    const int64_t bytes = BytesOf(*value);
+    if (bytes <= cache_bytes) continue;
+    // A loop's state is read and written where it is used, chunk by chunk most often.
+    if (value->defining_op()->Is(Opcode::kWhile)) continue;
+    const double times = 1 + static_cast<double>(value->use_count());
+    seconds += times * static_cast<double>(bytes) / kBytesPerSecond;
+  }
+  for (const Op& op : block) {
+    if (!op.Is(Opcode::kWhile)) continue;
+    seconds += TurnsOf(op) * SecondsInMemory(op.region(1).front(), cache_bytes);
+  }
   return seconds;
 }
 

@@ -3,6 +3,8 @@
 #ifndef PLIMSOLL_PLAN_RUN_TIME_H_
 #define PLIMSOLL_PLAN_RUN_TIME_H_
 
+#include <cstdint>
+
 #include "ir/graph.h"
 
 namespace plimsoll {
@@ -15,6 +17,8 @@ inline constexpr double kSecondsPerOp = 1e-6;
 double SecondsOf(const Op& op);
 // Of all ops of the block, with what each takes even if it has next to nothing to do.
 double SecondsOf(const Block& block);
+// What it takes beyond that to write and read values which do not stay in a cache of that size.
+double SecondsInMemory(const Block& block, int64_t cache_bytes);
 
 }  // namespace plimsoll
 
