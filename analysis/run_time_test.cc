@@ -119,5 +119,24 @@ TEST(RunTimeTest, WhatIsDoneAfterAFailureIsRare) {
   EXPECT_LT(choose("EQ") + 0.01, choose("NE"));
 }
 
+// A sum of squares by way of a matrix that XLA has to make.
+constexpr std::string_view kProduct = R"(%p = "stablehlo.dot_general"(%0, %1) <{
+  dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
+  rhs_contracting_dimensions = [0]>}> : (tensor<1000x10xf32>, tensor<10x1000xf32>) ->
+  tensor<1000x1000xf32>
+  %q = "stablehlo.dot_general"(%p, %0) <{
+  dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
+  rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x10xf32>) ->
+  tensor<1000x10xf32>)";
+
+TEST(SecondsInMemoryTest, WhatDoesNotFitTheCacheIsWrittenAndRead) {
+  const std::unique_ptr<Module> module =
+      Program({"1000x10xf32", "10x1000xf32"}, kProduct, {{"%q", "1000x10xf32"}});
+  ASSERT_NE(module, nullptr);
+  const Block& body = *module->main()->entry_block();
+  EXPECT_EQ(SecondsInMemory(body, 4'000'000), 0);
+  EXPECT_NEAR(SecondsInMemory(body, 3'999'999), 2e-3, 1e-9);
+}
+
 }  // namespace
 }  // namespace plimsoll::testing

@@ -189,6 +189,7 @@ StatusOr<PlannedModule> Planner::Fastest() const {
                            (is_first || Badness(planned, aim_.budget) < Badness(best, aim_.budget));
     if (best.module == nullptr || is_better) best = std::move(planned);
   };
+  const bool has_bound = options_.most_value_bytes != INT64_MAX;
   for (const SimplifiedModule& base : llvm::reverse(bases_)) {
     for (const Strategy& strategy : kStrategies) {
       ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, aim_, strategy));
@@ -196,6 +197,8 @@ StatusOr<PlannedModule> Planner::Fastest() const {
       const bool fits = best.peak_after <= aim_.budget;
       if (fits && best.seconds <= base.seconds_after * kGoodEnough) break;
     }
+    // What fits is cut no more than a bound on single values asks for.
+    if (has_bound && base.peak_after <= aim_.budget) continue;
     for (int64_t budget = kFirstBudget; budget < aim_.budget; budget *= kBudgetStep) {
       PlannerOptions options = aim_;
       options.budget = budget;
