@@ -144,10 +144,17 @@ class RuleApplier {
     }
     llvm::SmallVector<Op*> unneeded = OpsOnlyFor(roots);
     llvm::SmallVector<Op*> kept;
-    for (const auto& [value, replacement] : replaced) {
-      Op* definition = replacement->defining_op();
-      if (definition == nullptr || !llvm::is_contained(unneeded, definition)) continue;
-      kept.append(OpsOnlyFor(definition));
+    const auto keep = [&](const Value& value) {
+      Op* definition = value.defining_op();
+      const bool is_kept = definition == nullptr || llvm::is_contained(kept, definition);
+      if (!is_kept && llvm::is_contained(unneeded, definition)) kept.push_back(definition);
+    };
+    for (const auto& [value, replacement] : replaced) keep(*replacement);
+    // With all that it needs, which what is replaced may have needed too.
+    for (size_t i = 0; i < kept.size(); ++i) {
+      Walk(*kept[i], [&](Op& inside) {
+        for (const Value* operand : inside.operands()) keep(*operand);
+      });
     }
     llvm::erase_if(unneeded, [&](Op* other) { return llvm::is_contained(kept, other); });
     return unneeded;
