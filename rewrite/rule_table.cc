@@ -9,6 +9,7 @@
 #include "rewrite/monotone_rules.h"
 #include "rewrite/product_rules.h"
 #include "rewrite/reduction_rules.h"
+#include "rewrite/selection_rules.h"
 #include "rewrite/slice_rules.h"
 #include "rewrite/solve_rules.h"
 
@@ -21,6 +22,7 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ConcatenateRules());
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
+    llvm::append_range(all, SelectionRules());
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, ProductRules());
