@@ -7,6 +7,7 @@
 #include "rewrite/factor_rules.h"
 #include "rewrite/loop_state_rules.h"
 #include "rewrite/monotone_rules.h"
+#include "rewrite/partial_read_rules.h"
 #include "rewrite/product_rules.h"
 #include "rewrite/reduction_rules.h"
 #include "rewrite/selection_rules.h"
@@ -22,6 +23,7 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ConcatenateRules());
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
+    llvm::append_range(all, PartialReadRules());
     llvm::append_range(all, SelectionRules());
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
