@@ -12,6 +12,7 @@
 #include "rewrite/reduction_rules.h"
 #include "rewrite/selection_rules.h"
 #include "rewrite/slice_rules.h"
+#include "rewrite/softmax_rules.h"
 #include "rewrite/solve_rules.h"
 
 namespace plimsoll {
@@ -28,6 +29,7 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, ProductRules());
+    llvm::append_range(all, SoftmaxRules());
     llvm::append_range(all, SolveRules());
     llvm::append_range(all, FactorRules());
     return all;
