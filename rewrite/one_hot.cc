@@ -23,6 +23,11 @@ std::optional<OneHot> FromLabels(IndexedValue labels, int index, bool is_clamped
       !element.Is(TypeKind::kInteger) || element.integer_width() < 8) {
     return std::nullopt;
   }
+  // The nearest to what is too large for a signed integer would not be the last one.
+  if (is_clamped && element.signedness() == Signedness::kUnsigned &&
+      element.integer_width() >= 32) {
+    return std::nullopt;
+  }
   // Two indices that are equal are a diagonal.
   if (FindIndexNumber(labels)) return std::nullopt;
   return OneHot{.labels = std::move(labels), .index = index, .is_clamped = is_clamped};

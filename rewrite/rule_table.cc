@@ -24,11 +24,12 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ConcatenateRules());
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
-    llvm::append_range(all, PartialReadRules());
     llvm::append_range(all, SelectionRules());
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, ProductRules());
+    // Diagonals are read by the rules on products.
+    llvm::append_range(all, PartialReadRules());
     llvm::append_range(all, SoftmaxRules());
     llvm::append_range(all, SolveRules());
     llvm::append_range(all, FactorRules());

@@ -146,20 +146,32 @@ TEST(OneHotProductTest, NarrowLabelsAreWidened) {
   EXPECT_NE(rewritten.body.find("(tensor<1000xui8>) -> tensor<1000xi32>"), std::string::npos);
 }
 
-TEST(OneHotProductTest, RowsOfTheIdentity) {
-  const Rewritten rewritten = Rewrite(SelectionRules(), {"1000x1xi32", "100x16xf32"},
-                                      StrCat(R"(
+// Rows of the identity at labels of that type.
+std::string RowsOfIdentity(std::string_view label) {
+  return StrCat(R"(
   %r = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<100x100xi32>
   %i = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<100x100xi32>
   %c = "stablehlo.compare"(%r, %i) <{comparison_direction = #stablehlo<comparison_direction EQ>}> : (tensor<100x100xi32>, tensor<100x100xi32>) -> tensor<100x100xi1>
   %e = "stablehlo.convert"(%c) : (tensor<100x100xi1>) -> tensor<100x100xf32>
-  %h = "stablehlo.gather"(%e, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 100>}> : (tensor<100x100xf32>, tensor<1000x1xi32>) -> tensor<1000x100xf32>)",
-                                             Product()),
-                                      {{"%d", "1000x16xf32"}});
+  %h = "stablehlo.gather"(%e, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 100>}> : (tensor<100x100xf32>, tensor<1000x1x)",
+                label, ">) -> tensor<1000x100xf32>");
+}
+
+TEST(OneHotProductTest, RowsOfTheIdentity) {
+  const Rewritten rewritten =
+      Rewrite(SelectionRules(), {"1000x1xi32", "100x16xf32"},
+              StrCat(RowsOfIdentity("i32"), Product()), {{"%d", "1000x16xf32"}});
   EXPECT_EQ(rewritten.fired(), Names{"one_hot_product"});
   // Labels out of range are the nearest ones.
   EXPECT_NE(rewritten.body.find("stablehlo.minimum"), std::string::npos);
   EXPECT_EQ(rewritten.body.find("select"), std::string::npos);
+}
+
+TEST(OneHotProductTest, LeavesRowsOfTheIdentityAtLabelsThatMayBeTooLarge) {
+  EXPECT_EQ(Rewrite(SelectionRules(), {"1000x1xui32", "100x16xf32"},
+                    StrCat(RowsOfIdentity("ui32"), Product()), {{"%d", "1000x16xf32"}})
+                .fired(),
+            Names{});
 }
 
 TEST(OneHotProductTest, NarrowFloatsWithoutWeights) {
