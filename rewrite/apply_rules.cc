@@ -144,15 +144,18 @@ class RuleApplier {
     }
     llvm::SmallVector<Op*> unneeded = OpsOnlyFor(roots);
     llvm::SmallVector<Op*> kept;
+    llvm::SmallVector<Op*> open;
     const auto keep = [&](const Value& value) {
       Op* definition = value.defining_op();
       const bool is_kept = definition == nullptr || llvm::is_contained(kept, definition);
-      if (!is_kept && llvm::is_contained(unneeded, definition)) kept.push_back(definition);
+      if (is_kept || !llvm::is_contained(unneeded, definition)) return;
+      kept.push_back(definition);
+      open.push_back(definition);
     };
     for (const auto& [value, replacement] : replaced) keep(*replacement);
     // With all that it needs, which what is replaced may have needed too.
-    for (size_t i = 0; i < kept.size(); ++i) {
-      Walk(*kept[i], [&](Op& inside) {
+    while (!open.empty()) {
+      Walk(*open.pop_back_val(), [&](Op& inside) {
         for (const Value* operand : inside.operands()) keep(*operand);
       });
     }
