@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/block_view.h"
+#include "analysis/indexing.h"
 #include "analysis/linear_algebra.h"
 #include "analysis/peak.h"
 
@@ -15,6 +16,9 @@ namespace {
 constexpr double kSolvedPerSecond = 2e10;
 // Of memory, for what the cache does not hold.
 constexpr double kBytesPerSecond = 4e9;
+// To find the place of a window that is read or written, however small it is. Measured: scatters of
+// rows of 1 and of 16 take 1.5 and 3 ns for each, and gathers as much.
+constexpr double kSecondsPerWindow = 1.5e-9;
 // Of a loop that does not say how often it runs.
 constexpr double kUnknownTurns = 10;
 
@@ -25,6 +29,15 @@ double ElementCount(const Value& value) {
 double SizeOfLast(const Value& value) {
   const llvm::ArrayRef<int64_t> shape = value.type().shape();
   return shape.empty() ? 1 : static_cast<double>(shape.back());
+}
+
+// How many places the indices of a gather or a scatter name.
+double WindowCount(const Op& op, const Value& indices) {
+  const int64_t numbers = IndexingOf(op).index_vector_dim;
+  const llvm::ArrayRef<int64_t> shape = indices.type().shape();
+  const bool has_numbers = numbers < static_cast<int64_t>(shape.size());
+  const int64_t count = has_numbers ? shape[numbers] : 1;
+  return ElementCount(indices) / static_cast<double>(std::max<int64_t>(1, count));
 }
 
 // A counter that starts at a constant, grows by a constant and ends below a constant.
@@ -158,6 +171,15 @@ double SecondsOf(const Op& op) {
     }
     case Opcode::kDynamicUpdateSlice:
       return ElementCount(*op.operand(1)) / kElementsPerSecond;
+    case Opcode::kGather:
+      return elements / kElementsPerSecond + WindowCount(op, *op.operand(1)) * kSecondsPerWindow;
+    case Opcode::kScatter: {
+      // One window after the other, on top of what is there.
+      const size_t inputs = op.result_count();
+      const double updates = ElementCount(*op.operand(inputs + 1)) * static_cast<double>(inputs);
+      return (elements + updates) / kElementsPerSecond +
+             WindowCount(op, *op.operand(inputs)) * kSecondsPerWindow;
+    }
     case Opcode::kConstant:
     case Opcode::kIota:
     case Opcode::kBroadcastInDim:

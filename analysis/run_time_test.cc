@@ -27,6 +27,44 @@ TEST(RunTimeTest, AProductTakesAsLongAsItsSums) {
               10, 1);
 }
 
+// Rows of that many numbers, read from or added to 1000 others.
+double SecondsOfRead(int rows, int size) {
+  const std::string updates = StrCat(rows, "x", size, "xf32");
+  const std::string operand = StrCat("1000x", size, "xf32");
+  const std::string indices = StrCat(rows, "x1xi32");
+  return Seconds(OneOp({operand, indices}, StrCat(R"(%g = "stablehlo.gather"(%0, %1) <{
+        dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+        start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, )",
+                                                  size, ">}> : (tensor<", operand, ">, tensor<",
+                                                  indices, ">) -> tensor<", updates, ">")));
+}
+
+double SecondsOfAdding(int rows, int size) {
+  const std::string updates = StrCat(rows, "x", size, "xf32");
+  const std::string operand = StrCat("1000x", size, "xf32");
+  const std::string indices = StrCat(rows, "x1xi32");
+  return Seconds(
+      OneOp({operand, indices, updates}, StrCat(R"(%s = "stablehlo.scatter"(%0, %1, %2) <{
+        scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+        inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+        ^bb1(%a: tensor<f32>, %b: tensor<f32>):
+          %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+          "stablehlo.return"(%c) : (tensor<f32>) -> ()
+        }) : (tensor<)",
+                                                operand, ">, tensor<", indices, ">, tensor<",
+                                                updates, ">) -> tensor<", operand, ">")));
+}
+
+TEST(RunTimeTest, GathersAndScattersTakeTimeForEachRow) {
+  EXPECT_NEAR(SecondsOfRead(100000, 16) / SecondsOfRead(10000, 16), 10, 1);
+  EXPECT_NEAR(SecondsOfAdding(100000, 16) / SecondsOfAdding(10000, 16), 9, 1);
+  // As many numbers in fewer rows.
+  EXPECT_GT(SecondsOfRead(160000, 1), 2 * SecondsOfRead(10000, 16));
+  EXPECT_GT(SecondsOfAdding(160000, 1), 2 * SecondsOfAdding(10000, 16));
+  // What is there is copied.
+  EXPECT_GT(SecondsOfAdding(100, 1000), SecondsOfRead(100, 1000));
+}
+
 // A loop that adds a vector of a million numbers to itself until `condition` says %c.
 std::unique_ptr<Module> Loop(std::string_view start, std::string_view condition) {
   return Program({"1000000xf32", "i32"},

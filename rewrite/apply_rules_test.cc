@@ -42,6 +42,13 @@ Builder::Values NegateOnce(RuleScope& scope) {
   return {negated};
 }
 
+// Right enough for a test.
+Builder::Values TakeFirst(RuleScope& scope) {
+  if (!scope.op().Is(Opcode::kAdd)) return {};
+  return {scope.op().operand(0)};
+}
+
+constexpr Rule kFirst = {.name = "first", .rewrite = TakeFirst};
 constexpr Rule kOnce = {.name = "once", .rewrite = NegateOnce};
 // Something between two values is taken for the value.
 Builder::Values DropClamp(RuleScope& scope) {
@@ -123,6 +130,20 @@ TEST(ApplyRulesTest, SeveralOpsChangeAtOnce) {
   "func.return"(%1, %1) : (tensor<8xf32>, tensor<8xf32>) -> ()
 )");
   EXPECT_EQ(rewritten.fired(), std::vector<std::string_view>{"once"});
+}
+
+TEST(ApplyRulesTest, WhatAReplacementNeedsIsKept) {
+  const Rewritten rewritten = Rewrite(kFirst, {"8xf32"},
+                                      R"(
+  %c = "stablehlo.constant"() <{value = dense<2.0> : tensor<8xf32>}> : () -> tensor<8xf32>
+  %m = "stablehlo.multiply"(%0, %c) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %a = "stablehlo.add"(%m, %c) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>)",
+                                      {{"%a", "8xf32"}});
+  EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<8xf32>):
+  %0 = "stablehlo.constant"() <{value = dense<2.0> : tensor<8xf32>}> : () -> tensor<8xf32>
+  %1 = "stablehlo.multiply"(%arg0, %0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  "func.return"(%1) : (tensor<8xf32>) -> ()
+)");
 }
 
 TEST(ApplyRulesTest, RulesAreSwitchedOffByName) {

@@ -190,23 +190,27 @@ class Emitter {
 
   // Scaled, with the result's dimensions.
   Value* Finish(IndexedValue result, double scale) {
-    const Type type = sum_.result.value->type();
-    if (result.value == nullptr) return builder_.Constant(type, scale);
     llvm::SmallVector<int, 6> indices;
     llvm::SmallVector<int64_t> sizes;
+    llvm::SmallVector<int64_t> shape;
     for (const auto& dimension : sum_.result.indices) {
+      shape.push_back(1);
       for (const int index : dimension) {
         indices.push_back(index);
         sizes.push_back(sum_.sizes[index]);
+        shape.back() *= sum_.sizes[index];
       }
+    }
+    if (result.value == nullptr) {
+      return builder_.Constant(builder_.context().TensorType(shape, ElementType()), scale);
     }
     if (scale != 1) {
       Value* number = builder_.Constant(result.value->type(), scale);
       result.value = builder_.Multiply(result.value, number);
     }
     Value* arranged = Arrange(builder_, result, indices, sizes);
-    if (arranged == nullptr || arranged->type() == type) return arranged;
-    return builder_.Reshape(arranged, type.shape());
+    if (arranged == nullptr || arranged->type().shape() == llvm::ArrayRef(shape)) return arranged;
+    return builder_.Reshape(arranged, shape);
   }
 
   struct Source {

@@ -17,6 +17,12 @@ IndexedValue OperandAt(const Op& op, size_t number, const IndexedValue& element)
   return {.value = op.operand(number), .indices = element.indices};
 }
 
+// True unless the type is too narrow for all numbers below this one.
+bool Holds(Type element, int64_t size) {
+  return !element.Is(TypeKind::kInteger) || element.integer_width() > 62 ||
+         size <= int64_t{1} << (element.integer_width() - 1);
+}
+
 // select(i < 0, anything, i): JAX lets indices count from the end.
 bool IsWrappedIndex(const Op& select, int index, const IndexedValue& element) {
   const Op* compare = select.operand(0)->defining_op();
@@ -32,9 +38,11 @@ std::optional<int> FindIndexNumber(const IndexedValue& element) {
   if (op == nullptr) return std::nullopt;
   switch (op->opcode()) {
     case Opcode::kIota: {
-      const int index = seen.indices[op->Get("iota_dimension").integer()];
-      if (index == kNoIndex) return std::nullopt;
-      return index;
+      const int64_t dimension = op->Get("iota_dimension").integer();
+      const int index = seen.indices[dimension];
+      const bool is_there = index != kNoIndex && Holds(seen.value->type().element_type(),
+                                                       seen.value->type().shape()[dimension]);
+      return is_there ? std::optional(index) : std::nullopt;
     }
     case Opcode::kAdd:
       for (const size_t other : {0, 1}) {
@@ -49,9 +57,7 @@ std::optional<int> FindIndexNumber(const IndexedValue& element) {
       if (!index) return std::nullopt;
       const auto* place = llvm::find(seen.indices, *index);
       const int64_t size = seen.value->type().shape()[place - seen.indices.begin()];
-      // A narrower integer must hold all numbers.
-      const bool fits = to.integer_width() > 62 || size <= int64_t{1} << (to.integer_width() - 1);
-      return fits ? index : std::nullopt;
+      return Holds(to, size) ? index : std::nullopt;
     }
     case Opcode::kSelect: {
       const std::optional<int> index = FindIndexNumber(OperandAt(*op, 2, seen));

@@ -8,9 +8,12 @@
 #include "rewrite/factor_rules.h"
 #include "rewrite/loop_state_rules.h"
 #include "rewrite/monotone_rules.h"
+#include "rewrite/partial_read_rules.h"
 #include "rewrite/product_rules.h"
 #include "rewrite/reduction_rules.h"
+#include "rewrite/selection_rules.h"
 #include "rewrite/slice_rules.h"
+#include "rewrite/softmax_rules.h"
 #include "rewrite/solve_rules.h"
 
 namespace plimsoll {
@@ -22,10 +25,14 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, ConcatenateRules());
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
+    llvm::append_range(all, SelectionRules());
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, DistanceRules());
     llvm::append_range(all, ProductRules());
+    // Diagonals are read by the rules on products.
+    llvm::append_range(all, PartialReadRules());
+    llvm::append_range(all, SoftmaxRules());
     llvm::append_range(all, SolveRules());
     llvm::append_range(all, FactorRules());
     return all;

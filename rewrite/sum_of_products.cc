@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/contraction_order.h"
 #include "rewrite/equal_indices.h"
+#include "rewrite/one_hot.h"
 
 namespace plimsoll {
 namespace {
@@ -38,6 +39,10 @@ bool IsSum(const Op& op) {
          IsZero(op.operand(1));
 }
 
+bool IsSharedSum(const Op& op) {
+  return (op.Is(Opcode::kDotGeneral) || IsSum(op)) && !op.result(0)->has_one_use();
+}
+
 class Collector {
  public:
   Collector(const ProductViews& views, Op& root)
@@ -48,7 +53,8 @@ class Collector {
     IndexedValue element = {.value = &result, .indices = {}};
     for (const int64_t size : result.type().shape()) element.indices.push_back(NewIndex(size));
     kept_ = element.indices;
-    if (llvm::is_contained(result.type().shape(), 0) || !IsReorderable(element_)) {
+    const bool is_narrow = views_.narrow_floats && element_.Is(TypeKind::kFloat);
+    if (llvm::is_contained(result.type().shape(), 0) || (!IsReorderable(element_) && !is_narrow)) {
       return std::nullopt;
     }
     if (!TakeApart(root, element)) return std::nullopt;
@@ -124,7 +130,9 @@ class Collector {
       return;
     }
     Op* op = element.value->defining_op();
-    if (op == nullptr || op->block() != block_) return AddLeaf(std::move(element));
+    if (op == nullptr || op->block() != block_ || (!views_.shared && IsSharedSum(*op))) {
+      return AddLeaf(std::move(element));
+    }
     const size_t first = leaves_.size();
     const double scale = std::exchange(sum_.scale, 1);
     if (!TakeApart(*op, element)) {
@@ -167,6 +175,8 @@ class Collector {
       case Opcode::kReduce:
         return TakeApartSum(op, element);
       case Opcode::kSelect:
+        if (views_.selections && TakeApartSelection(op, element)) return true;
+        [[fallthrough]];
       case Opcode::kConvert:
         return views_.diagonals && TakeApartDiagonal(op, element);
       case Opcode::kGather:
@@ -256,6 +266,19 @@ class Collector {
     if (!equal || !Unify(equal->first, equal->second)) return false;
     Note(op);
     if (is_select) Expand({.value = op.operand(1), .indices = element.indices});
+    return true;
+  }
+
+  // What is 0 but where an index is equal to a number.
+  bool TakeApartSelection(Op& op, const IndexedValue& element) {
+    IndexedValue condition = {.value = op.operand(0), .indices = element.indices};
+    if (ConstantNumber(*op.operand(2)) != 0 ||
+        condition.value->type().rank() != element.indices.size() || !FindOneHot(condition)) {
+      return false;
+    }
+    Note(op);
+    AddLeaf(std::move(condition));
+    Expand({.value = op.operand(1), .indices = element.indices});
     return true;
   }
 

@@ -37,7 +37,7 @@ struct SumOfProducts {
   double scale = 1;
   // By index.
   std::vector<int64_t> sizes;
-  // Of the result's dimensions.
+  // Of the result's dimensions. Of its value, only the elements' type matters.
   ProductFactor result;
   std::vector<GivenProduct> given;
   // The ops that were taken apart, the result's own first.
@@ -52,6 +52,13 @@ struct ProductViews {
   bool diagonals = true;
   // Reshapes that take dimensions apart or put them together, as Kronecker products do.
   bool reshapes = true;
+  // What is 0 but where an index is equal to a number (one_hot.h). The condition is a factor of
+  // booleans then.
+  bool selections = false;
+  // Products and sums that others use as well.
+  bool shared = true;
+  // Floats that lose too much if they are rounded in between.
+  bool narrow_floats = false;
 };
 
 // Takes the op's result apart, down to values that are not products or sums of one: at most a
