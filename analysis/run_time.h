@@ -22,6 +22,8 @@ double SecondsOf(const Op& op);
 double FlopsOf(const Op& op);
 // Of all ops of the block, with what each takes even if it has next to nothing to do.
 double SecondsOf(const Block& block);
+// Of all ops of the block, and of its loops' bodies as often as they run.
+double FlopsOf(const Block& block);
 
 }  // namespace plimsoll
 
