@@ -8,14 +8,15 @@
 
 namespace plimsoll {
 
-llvm::SmallVector<Op*> OpsOnlyFor(llvm::ArrayRef<Op*> roots) {
+llvm::SmallVector<Op*> OpsOnlyFor(llvm::ArrayRef<Op*> roots, llvm::ArrayRef<Op*> kept) {
   llvm::SmallVector<Op*> ops(roots);
   llvm::DenseMap<const Op*, size_t> uses_gone;
   for (size_t i = 0; i < ops.size(); ++i) {
     for (Value* operand : ops[i]->operands()) {
       Op* definition = operand->defining_op();
       if (definition == nullptr || definition->block() != roots.front()->block() ||
-          HasEffects(*definition) || llvm::is_contained(roots, definition)) {
+          HasEffects(*definition) || llvm::is_contained(roots, definition) ||
+          llvm::is_contained(kept, definition)) {
         continue;
       }
       size_t uses = 0;

@@ -10,8 +10,8 @@
 namespace plimsoll {
 
 // The ops, which are in one block, and all ops of it that nobody would need without them: users
-// first.
-llvm::SmallVector<Op*> OpsOnlyFor(llvm::ArrayRef<Op*> roots);
+// first. Ops in `kept` are needed in any case, with what they use.
+llvm::SmallVector<Op*> OpsOnlyFor(llvm::ArrayRef<Op*> roots, llvm::ArrayRef<Op*> kept = {});
 
 }  // namespace plimsoll
 

@@ -4,13 +4,17 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/block_view.h"
 #include "analysis/linear_algebra.h"
+#include "analysis/peak.h"
 
 namespace plimsoll {
 namespace {
 
 // Operations of factorisations and solves, which are less regular than products.
 constexpr double kSolvedPerSecond = 2e10;
+// Of memory, for what the cache does not hold.
+constexpr double kBytesPerSecond = 4e9;
 // Of a loop that does not say how often it runs.
 constexpr double kUnknownTurns = 10;
 
@@ -188,6 +192,23 @@ double FlopsOf(const Block& block) {
     }
   }
   return flops;
+}
+
+double SecondsInMemory(const Block& block, int64_t cache_bytes) {
+  double seconds = 0;
+  for (const Value* value : MaterializedValues(block)) {
+    const int64_t bytes = BytesOf(*value);
+    if (bytes <= cache_bytes) continue;
+    // A loop's state is read and written where it is used, chunk by chunk most often.
+    if (value->defining_op()->Is(Opcode::kWhile)) continue;
+    const double times = 1 + static_cast<double>(value->use_count());
+    seconds += times * static_cast<double>(bytes) / kBytesPerSecond;
+  }
+  for (const Op& op : block) {
+    if (!op.Is(Opcode::kWhile)) continue;
+    seconds += TurnsOf(op) * SecondsInMemory(op.region(1).front(), cache_bytes);
+  }
+  return seconds;
 }
 
 }  // namespace plimsoll

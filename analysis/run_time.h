@@ -3,6 +3,8 @@
 #ifndef PLIMSOLL_ANALYSIS_RUN_TIME_H_
 #define PLIMSOLL_ANALYSIS_RUN_TIME_H_
 
+#include <cstdint>
+
 #include "ir/graph.h"
 
 namespace plimsoll {
@@ -24,6 +26,8 @@ double FlopsOf(const Op& op);
 double SecondsOf(const Block& block);
 // Of all ops of the block, and of its loops' bodies as often as they run.
 double FlopsOf(const Block& block);
+// What it takes beyond that to write and read values which do not stay in a cache of that size.
+double SecondsInMemory(const Block& block, int64_t cache_bytes);
 
 }  // namespace plimsoll
 

@@ -104,10 +104,11 @@ PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, 
                                                   PlimsollPlanner** planner);
 PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
 // The next program and, as JSON, what was done: {"peak_before": bytes, "peak_after": bytes,
-// "reason": why such programs are never cut or "", "made": [cuts], "recomputed": [values],
-// "refused": [values], "held": [values], and "rules" and "refused_rules" as from
-// plimsoll_module_simplify}. Each value has {"bytes", "value": its type, "source":
-// line} and, where it was refused or holds memory, "reason". Both are null if there is no program.
+// "seconds": how long it is thought to run, "reason": why such programs are never cut or "",
+// "made": [cuts], "recomputed": [values], "refused": [values], "held": [values], and "rules" and
+// "refused_rules" as from plimsoll_module_simplify}. Each value has {"bytes", "value": its type,
+// "source": line} and, where it was refused or holds memory, "reason". Both are null if there is no
+// program.
 PLIMSOLL_API PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** module,
                                                   PlimsollString** plan);
 // What the temporaries of the last program need, from XLA, scratch of libraries included.

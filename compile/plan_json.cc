@@ -150,6 +150,7 @@ std::string PlanAsJson(const PlannedModule& planned) {
   for (const HeldValue& value : planned.held) held.push_back(WithReason(value.value, value.reason));
   const Json json = {{"peak_before", planned.peak_before},
                      {"peak_after", planned.peak_after},
+                     {"seconds", planned.seconds},
                      {"reason", ToUtf8(planned.reason)},
                      {"made", std::move(made)},
                      {"recomputed", std::move(recomputed)},

@@ -20,13 +20,13 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 // The product of a matrix of 1000 x 1000 (4 MB), which is made of x, with another matrix.
-std::unique_ptr<Module> OuterProduct(std::string_view attributes) {
+std::unique_ptr<Module> OuterMaximum(std::string_view attributes) {
   const std::string text = StrCat(
       R"("builtin.module"() ({ "func.func"() <{function_type = (tensor<1000xf32>, tensor<1000x50xf32>) -> tensor<1000x50xf32>, sym_name = "main"}> ({
   ^bb0(%x: tensor<1000xf32> loc("x"), %y: tensor<1000x50xf32>):
     %a = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64: 0>}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>
     %b = "stablehlo.broadcast_in_dim"(%x) <{broadcast_dimensions = array<i64: 1>}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>
-    %c = "stablehlo.multiply"(%a, %b) : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xf32> loc("train.py":41:1)
+    %c = "stablehlo.maximum"(%a, %b) : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xf32> loc("train.py":41:1)
     %d = "stablehlo.dot_general"(%c, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x50xf32>) -> tensor<1000x50xf32>
     "func.return"(%d) : (tensor<1000x50xf32>) -> () }) : () -> () }) )",
       attributes, " : () -> ()");
@@ -43,7 +43,7 @@ PlannedModule FirstPlan(const Module& module, const PlannerOptions& options) {
 }
 
 TEST(PlannerTest, SaysWhichAxisWasCutAndWhere) {
-  const std::unique_ptr<Module> module = OuterProduct("");
+  const std::unique_ptr<Module> module = OuterMaximum("");
   const PlannedModule planned = FirstPlan(*module, {.budget = 1'000'000});
   ASSERT_THAT(planned.plan.made, SizeIs(1));
   const MadeCut& made = planned.plan.made[0];
@@ -56,13 +56,28 @@ TEST(PlannerTest, SaysWhichAxisWasCutAndWhere) {
   EXPECT_LT(planned.peak_after, 1'000'000);
 }
 
+// What algebra takes away needs no cut.
+TEST(PlannerTest, AlgebraComesFirst) {
+  const std::unique_ptr<Module> module =
+      plimsoll::testing::Program({"1000x5xf32", "1000x5xf32", "1000xf32"}, R"(
+  %p = "stablehlo.dot_general"(%0, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<1000x5xf32>, tensor<1000x5xf32>) -> tensor<1000x1000xf32>
+  %q = "stablehlo.dot_general"(%p, %2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000xf32>) -> tensor<1000xf32>)",
+                                 {{"%q", "1000xf32"}});
+  ASSERT_NE(module, nullptr);
+  const PlannedModule planned = FirstPlan(*module, {.budget = 100'000});
+  EXPECT_FALSE(planned.plan.has_changes());
+  ASSERT_THAT(planned.fired_rules, SizeIs(1));
+  EXPECT_EQ(planned.fired_rules[0].rule, "reorder_products");
+  EXPECT_LT(planned.peak_after, 100'000);
+}
+
 TEST(PlannerTest, LeavesAloneWhatFits) {
-  const std::unique_ptr<Module> module = OuterProduct("");
+  const std::unique_ptr<Module> module = OuterMaximum("");
   EXPECT_FALSE(FirstPlan(*module, {.budget = 100'000'000}).plan.has_changes());
 }
 
 TEST(PlannerTest, CutsAValueThatIsLargerThanAnyMayBe) {
-  const std::unique_ptr<Module> module = OuterProduct("");
+  const std::unique_ptr<Module> module = OuterMaximum("");
   const PlannerOptions options = {.budget = 100'000'000, .most_value_bytes = 1'000'000};
   const PlannedModule planned = FirstPlan(*module, options);
   ASSERT_THAT(planned.plan.made, SizeIs(1));
@@ -72,7 +87,7 @@ TEST(PlannerTest, CutsAValueThatIsLargerThanAnyMayBe) {
 }
 
 TEST(PlannerTest, ChunksAreNoLargerThanTheyMayBe) {
-  const std::unique_ptr<Module> module = OuterProduct("");
+  const std::unique_ptr<Module> module = OuterMaximum("");
   const PlannerOptions options = {.budget = 3'000'000, .most_chunk_bytes = 40'000};
   const PlannedModule planned = FirstPlan(*module, options);
   ASSERT_THAT(planned.plan.made, SizeIs(1));
@@ -82,7 +97,7 @@ TEST(PlannerTest, ChunksAreNoLargerThanTheyMayBe) {
 // The chunks were most of what was thought to be needed, so they are made smaller, and by no more
 // than it takes.
 TEST(PlannerTest, ChunksShrinkByWhatWasTooMuch) {
-  const std::unique_ptr<Module> module = OuterProduct("");
+  const std::unique_ptr<Module> module = OuterMaximum("");
   Planner planner(*module, {.budget = 2'000'000});
   StatusOr<PlannedModule> planned = planner.Next();
   ASSERT_TRUE(planned.ok());
@@ -96,7 +111,7 @@ TEST(PlannerTest, ChunksShrinkByWhatWasTooMuch) {
   EXPECT_GT(planned->plan.made[0].chunk, chunk / 4);
 }
 
-// Twelve outer products of 4 MB live at once, and each is less than an eighth of the budget.
+// Twelve matrices of 4 MB live at once, and each is less than an eighth of the budget.
 TEST(PlannerTest, ManySmallValuesAreCutAsWell) {
   std::vector<std::string_view> arguments(12, "1000xf32");
   arguments.emplace_back("1000x5xf32");
@@ -112,7 +127,7 @@ TEST(PlannerTest, ManySmallValuesAreCutAsWell) {
                       ") <{broadcast_dimensions = array<i64: ", d,
                       ">}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>\n");
     }
-    first += StrCat("%k", i, " = \"stablehlo.multiply\"(%b", i, "_0, %b", i,
+    first += StrCat("%k", i, " = \"stablehlo.maximum\"(%b", i, "_0, %b", i,
                     "_1) : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> "
                     "tensor<1000x1000xf32>\n%d",
                     i, " = \"stablehlo.dot_general\"(%k", i, ", %12)", kDot, "\n");
@@ -134,7 +149,7 @@ TEST(PlannerTest, ManySmallValuesAreCutAsWell) {
 }
 
 TEST(PlannerTest, TheLastProgramIsTheSameUnderEveryLimit) {
-  const std::unique_ptr<Module> module = OuterProduct("");
+  const std::unique_ptr<Module> module = OuterMaximum("");
   std::string texts[2];
   const int64_t budgets[] = {50'000, 2'000'000};
   for (int i = 0; i < 2; ++i) {
@@ -178,7 +193,7 @@ TEST(PlannerTest, WhereScratchIsTooMuchTheLargeOperandIsCut) {
 
 TEST(PlannerTest, ProgramsForSeveralDevicesAreLeftAlone) {
   for (const std::string_view name : {"mhlo.num_partitions", "mhlo.num_replicas"}) {
-    const std::unique_ptr<Module> module = OuterProduct(StrCat("{", name, " = 2 : i32}"));
+    const std::unique_ptr<Module> module = OuterMaximum(StrCat("{", name, " = 2 : i32}"));
     Planner planner(*module, {.budget = 1'000'000});
     StatusOr<PlannedModule> planned = planner.Next();
     ASSERT_TRUE(planned.ok());

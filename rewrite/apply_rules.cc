@@ -39,6 +39,7 @@ class CostCounter {
       cost_.largest_bytes = std::max(cost_.largest_bytes, BytesOf(*result));
     }
   }
+  void AddSeconds(double seconds) { cost_.seconds += seconds; }
   const RuleCost& cost() const { return cost_; }
 
  private:
@@ -118,6 +119,7 @@ class RuleApplier {
     const llvm::SmallVector<Op*> unneeded = UnneededAfter(replaced);
     CostCounter gone;
     for (const Op* other : unneeded) gone.Add(*other);
+    gone.AddSeconds(scope.expected_seconds());
     if (!IsWorthIt(gone.cost(), made.cost(), op)) {
       Undo(op, before);
       Refuse(rule, op, "it would not take less time or memory");
@@ -142,15 +144,11 @@ class RuleApplier {
     for (const auto& [value, replacement] : replaced) {
       if (!llvm::is_contained(roots, value->defining_op())) roots.push_back(value->defining_op());
     }
-    llvm::SmallVector<Op*> unneeded = OpsOnlyFor(roots);
     llvm::SmallVector<Op*> kept;
     for (const auto& [value, replacement] : replaced) {
-      Op* definition = replacement->defining_op();
-      if (definition == nullptr || !llvm::is_contained(unneeded, definition)) continue;
-      kept.append(OpsOnlyFor(definition));
+      if (Op* definition = replacement->defining_op()) kept.push_back(definition);
     }
-    llvm::erase_if(unneeded, [&](Op* other) { return llvm::is_contained(kept, other); });
-    return unneeded;
+    return OpsOnlyFor(roots, kept);
   }
 
   // The op's own results first.

@@ -43,6 +43,13 @@ Builder::Values NegateOnce(RuleScope& scope) {
 }
 
 constexpr Rule kOnce = {.name = "once", .rewrite = NegateOnce};
+// Something between two values is taken for the value.
+Builder::Values DropClamp(RuleScope& scope) {
+  if (!scope.op().Is(Opcode::kClamp)) return {};
+  return {scope.op().operand(1)};
+}
+
+constexpr Rule kSame = {.name = "same", .rewrite = DropClamp};
 constexpr Rule kDrop = {.name = "drop", .rewrite = DropTwoNegations};
 constexpr Rule kRewriting = {
     .name = "drop", .numerics = Numerics::kRewrites, .rewrite = DropTwoNegations};
@@ -69,6 +76,20 @@ TEST(ApplyRulesTest, LeavesWhatIsUsedElsewhere) {
   EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<8xf32>):
   %0 = "stablehlo.negate"(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
   "func.return"(%0, %arg0) : (tensor<8xf32>, tensor<8xf32>) -> ()
+)");
+}
+
+// What goes and what takes its place have an operand in common.
+TEST(ApplyRulesTest, WhatAReplacementUsesStays) {
+  const Rewritten rewritten = Rewrite(kSame, {"8xf32"}, R"(
+  %a = "stablehlo.abs"(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  %b = "stablehlo.add"(%a, %a) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %c = "stablehlo.clamp"(%a, %b, %a) : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>)",
+                                      {{"%c", "8xf32"}});
+  EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<8xf32>):
+  %0 = "stablehlo.abs"(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = "stablehlo.add"(%0, %0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  "func.return"(%1) : (tensor<8xf32>) -> ()
 )");
 }
 

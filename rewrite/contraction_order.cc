@@ -168,8 +168,8 @@ double SecondsOfStep(IndexSet left, IndexSet right, IndexSet made, llvm::ArrayRe
   // A library multiplies matrices, and matrices and vectors, which are summed over what they share;
   // the rest is a pass over all elements.
   const bool is_product = (left & right & ~made) != 0 && left != right;
-  const double seconds = products / (is_product ? kProductsPerSecond : kElementsPerSecond) +
-                         moved / kElementsPerSecond;
+  const double seconds =
+      products / (is_product ? kProductsPerSecond : kElementsPerSecond) + moved / kMovedPerSecond;
   return seconds + kSecondsPerOp;
 }
 

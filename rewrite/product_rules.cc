@@ -3,16 +3,21 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "analysis/only_for.h"
 #include "analysis/op_class.h"
 #include "analysis/run_time.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/contraction_order.h"
+#include "rewrite/emit_products.h"
 #include "rewrite/sum_of_products.h"
 
 namespace plimsoll {
 namespace {
+
+// More products that share a value are not looked at together.
+constexpr size_t kMostSharing = 8;
 
 // Where a diagonal is read, all but that need not be made.
 bool IsRead(const Op& op) { return op.Is(Opcode::kGather); }
@@ -74,6 +79,63 @@ llvm::SmallVector<Op*> UsedOwn(const SumOfProducts& sum, const ContractionOrder&
   return used;
 }
 
+// The outermost op of the product that the op is a part of; null if it is not of one.
+Op* RootOf(Op& op) {
+  Op* root = IsProductOrSum(op) ? &op : nullptr;
+  Op* part = &op;
+  while (part->result_count() == 1 && part->result(0)->has_one_use()) {
+    part = part->result(0)->first_use()->owner();
+    if (part->block() != op.block()) break;
+    if (IsProductOrSum(*part)) {
+      root = part;
+    } else if (!IsBetween(*part)) {
+      break;
+    }
+  }
+  return root;
+}
+
+SumOfProducts Without(SumOfProducts sum, const Value* value) {
+  llvm::erase_if(sum.given, [&](const GivenProduct& given) { return given.factor.value == value; });
+  return sum;
+}
+
+double SecondsToOrder(const SumOfProducts& sum) {
+  return OrderContraction(ContractionOf(sum), ContractionGoal::kTime).seconds;
+}
+
+// A product that several use, and that all of them together would rather do without.
+struct Shared {
+  Value* value = nullptr;
+  // What it takes to make, as far as that is this user's to save.
+  double seconds = 0;
+};
+
+// `given` is a value that the product of `op` can use.
+std::optional<Shared> FindUnwanted(Op& op, const GivenProduct& given, const ProductViews& views) {
+  Value* value = given.factor.value;
+  llvm::SmallVector<Op*> roots;
+  for (Op* user : value->users()) {
+    Op* root = user->block() == op.block() ? RootOf(*user) : nullptr;
+    if (root == nullptr) return std::nullopt;
+    if (!llvm::is_contained(roots, root)) roots.push_back(root);
+  }
+  if (roots.size() > kMostSharing || !llvm::is_contained(roots, &op)) return std::nullopt;
+  double all = 0;
+  double own = 0;
+  for (Op* root : roots) {
+    std::optional<SumOfProducts> sum = CollectProducts(*root, views);
+    if (!sum) return std::nullopt;
+    const double with = SecondsToOrder(*sum);
+    const double more = SecondsToOrder(Without(*std::move(sum), value)) - with;
+    all += more;
+    if (root == &op) own = more;
+  }
+  const double making = SecondsFor(OpsOnlyFor(value->defining_op()));
+  if (all <= 0 || all >= making) return std::nullopt;
+  return Shared{.value = value, .seconds = making * own / all};
+}
+
 Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
   Op& op = scope.op();
   const bool is_root = IsProductOrSum(op) || (views.diagonals && IsRead(op));
@@ -84,6 +146,15 @@ Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
     return {};
   }
   const llvm::SmallVector<Op*> own = OpsOnlyFor(&op);
+  double expected = 0;
+  for (const GivenProduct& given : std::vector(sum->given)) {
+    if (llvm::is_contained(own, given.factor.value->defining_op())) continue;
+    const std::optional<Shared> shared = FindUnwanted(op, given, views);
+    if (!shared) continue;
+    expected += shared->seconds;
+    sum = Without(*std::move(sum), shared->value);
+  }
+  scope.Expect(expected);
   ContractionOrder order = OrderContraction(ContractionOf(*sum), ContractionGoal::kTime);
   double seconds = order.seconds;
   const llvm::SmallVector<Op*> used = UsedOwn(*sum, order, own);
@@ -94,21 +165,18 @@ Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
     if (other.seconds < seconds) {
       sum = std::move(without);
       order = std::move(other);
-      seconds = other.seconds;
     }
   }
   const Op* before = op.previous();
   Value* result = EmitProducts(scope.builder(), *sum, order);
   if (result == nullptr) return {};
   // What is not better is what was there, most often.
-  llvm::SmallVector<Op*> made;
-  for (Op* other = op.previous(); other != before; other = other->previous()) {
-    made.push_back(other);
-  }
-  double saved = 0;
+  double saved = expected;
   for (const Op* other : OpsOnlyFor(&op)) saved += SecondsOf(*other) + kSecondsPerOp;
   double spent = 0;
-  for (const Op* other : made) spent += SecondsOf(*other) + kSecondsPerOp;
+  for (const Op* made = op.previous(); made != before; made = made->previous()) {
+    spent += SecondsOf(*made) + kSecondsPerOp;
+  }
   if (spent >= saved) return {};
   return {result};
 }

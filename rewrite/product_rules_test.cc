@@ -62,6 +62,27 @@ TEST(ReorderProductsTest, UsesAProductThatIsThereAnyway) {
   EXPECT_TRUE(rewritten.fired().empty());
 }
 
+// Two vectors are multiplied with the same product of two matrices.
+TEST(ReorderProductsTest, WhatSeveralUseIsNotMadeIfAllCanDoWithout) {
+  const std::string ops =
+      TwoMatricesAndVector("f32") + Dot("%c", "%a", "64x64xf32", "%3", "64xf32", "64xf32");
+  const Rewritten rewritten = Rewrite({"64x64xf32", "64x64xf32", "64xf32", "64xf32"}, ops,
+                                      {{"%b", "64xf32"}, {"%c", "64xf32"}});
+  EXPECT_EQ(rewritten.fired(),
+            (std::vector<std::string_view>{"reorder_products", "reorder_products"}));
+  EXPECT_EQ(rewritten.body.find("-> tensor<64x64xf32>"), std::string::npos);
+}
+
+// The product is made once for many columns.
+TEST(ReorderProductsTest, WhatSeveralUseStaysIfItPays) {
+  const std::string ops = Dot("%a", "%0", "64x64xf32", "%1", "64x64xf32", "64x64xf32") +
+                          Dot("%b", "%a", "64x64xf32", "%2", "64x64xf32", "64x64xf32") +
+                          Dot("%c", "%a", "64x64xf32", "%3", "64x64xf32", "64x64xf32");
+  const Rewritten rewritten = Rewrite({"64x64xf32", "64x64xf32", "64x64xf32", "64x64xf32"}, ops,
+                                      {{"%b", "64x64xf32"}, {"%c", "64x64xf32"}});
+  EXPECT_TRUE(rewritten.fired().empty());
+}
+
 TEST(ReorderProductsTest, IntegersAndComplexNumbersToo) {
   for (const std::string_view element : {"i32", "f64", "complex<f32>"}) {
     const std::string matrix = StrCat("64x64x", element);

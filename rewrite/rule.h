@@ -53,12 +53,18 @@ class RuleScope {
   }
   llvm::ArrayRef<std::pair<Value*, Value*>> also_replaced() const { return also_replaced_; }
 
+  // What is saved beyond the ops that nobody needs any more, once the rule has applied to others
+  // as well: its share of a value that all of them can do without.
+  void Expect(double seconds) { expected_seconds_ = seconds; }
+  double expected_seconds() const { return expected_seconds_; }
+
  private:
   Op& op_;
   Builder builder_;
   Properties& properties_;
   std::string refusal_;
   std::vector<std::pair<Value*, Value*>> also_replaced_;
+  double expected_seconds_ = 0;
 };
 
 // One rule: if it applies to the op, it makes other ops that give the same results. Whether that is

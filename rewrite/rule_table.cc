@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/concatenate_rules.h"
+#include "rewrite/distance_rules.h"
 #include "rewrite/factor_rules.h"
 #include "rewrite/loop_state_rules.h"
 #include "rewrite/monotone_rules.h"
@@ -23,6 +24,7 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, SliceRules());
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
+    llvm::append_range(all, DistanceRules());
     llvm::append_range(all, ProductRules());
     llvm::append_range(all, SolveRules());
     llvm::append_range(all, FactorRules());

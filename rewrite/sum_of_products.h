@@ -8,11 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "ir/builder.h"
 #include "ir/graph.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
-#include "rewrite/contraction_order.h"
 
 namespace plimsoll {
 
@@ -59,12 +57,6 @@ struct ProductViews {
 // Takes the op's result apart, down to values that are not products or sums of one: at most a
 // dozen factors. Nothing if it is not such an op.
 std::optional<SumOfProducts> CollectProducts(Op& op, const ProductViews& views);
-
-// The same as an order wants it.
-Contraction ContractionOf(const SumOfProducts& sum);
-
-// Makes the result in that order.
-Value* EmitProducts(Builder& builder, const SumOfProducts& sum, const ContractionOrder& order);
 
 }  // namespace plimsoll
 

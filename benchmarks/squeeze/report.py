@@ -87,17 +87,21 @@ def _summary_of_limit(label: str, rows: list[Row]) -> str:
 
 
 def _slower(row: Row) -> list[str]:
-    """Where a larger limit gives a slower program."""
+    """Where a larger limit gives a slower program.
+
+    Limits under which XLA needs the same to the byte got the same program, whose times differ by
+    chance.
+    """
     held = sorted(
-        (one["limit"], one["time_ratio"], label)
-        for label, one in row.limits.items()
-        if one["is_held"]
+        ((label, one) for label, one in row.limits.items() if one["is_held"]),
+        key=lambda pair: pair[1]["limit"],
     )
+    ratio = "time_ratio"
     return [
-        f"{row.name}: time {ratio:.2f} at {label}, {less:.2f} at {smaller}"
-        for i, (_, ratio, label) in enumerate(held)
-        for _, less, smaller in held[:i]
-        if ratio > SLOWER * less
+        f"{row.name}: time {one[ratio]:.2f} at {label}, {less[ratio]:.2f} at {smaller}"
+        for i, (label, one) in enumerate(held)
+        for smaller, less in held[:i]
+        if one[ratio] > SLOWER * less[ratio] and one["need"] != less["need"]
     ]
 
 

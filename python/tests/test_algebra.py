@@ -7,6 +7,7 @@ import pytest
 
 import plimsoll
 from algebra.check import compare, with_gradient
+from conftest import ROOT
 from plimsoll import ir
 
 
@@ -113,6 +114,18 @@ def test_rules_are_switched_off_by_name():
         disabled=[rule["name"] for rule in ir.rules()],
     )
     assert not compared.fired
+
+
+def test_the_page_has_all_rules():
+    page = (ROOT / "docs" / "rules.md").read_text()
+    table = [line for line in page.splitlines() if line.startswith("| `")]
+    assert table == [row(rule) for rule in ir.rules()]
+
+
+def row(rule):
+    strict = "yes" if rule["strict"] else ""
+    cells = (f"`{rule['name']}`", rule["pattern"], rule["result"], rule["guard"], strict)
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
 
 
 def test_unknown_rules_are_refused():

@@ -16,6 +16,7 @@ DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "docs" / "commands.md",
     ROOT / "docs" / "limits.md",
+    ROOT / "docs" / "rules.md",
     ROOT / "docs" / "splitting.md",
     *sorted(ERROR_PAGES.glob("*.md")),
 ]
