@@ -1,7 +1,7 @@
 # Every target does its own set-up. `make help` lists them.
 
 SHELL := bash
-.PHONY: help setup demo test lint format asan fuzz bench memory-truth peak-truth squeeze clean
+.PHONY: help setup demo test lint format asan fuzz bench memory-truth peak-truth squeeze algebra clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -42,6 +42,9 @@ peak-truth: setup  ## Compare the estimate of temporaries with XLA's statistics 
 squeeze: setup  ## Measure how small a limit is held, and at what price (three hours; ARGS=--quick: one)
 	@scripts/setup squeeze
 	@.venv-squeeze/bin/python -m benchmarks.squeeze $(ARGS)
+
+algebra: setup  ## Measure what algebra is worth in time and memory (20 minutes; ARGS=--quick: five)
+	@.venv/bin/python -m benchmarks.algebra $(ARGS)
 
 clean:  ## Remove everything that was built, and the virtual environments
 	rm -rf build .venv .venv-*

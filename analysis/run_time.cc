@@ -196,6 +196,26 @@ double SecondsOf(const Block& block) {
   return seconds;
 }
 
+double FlopsOf(const Block& block) {
+  double flops = 0;
+  for (const Op& op : block) {
+    if (op.Is(Opcode::kWhile)) {
+      flops += TurnsOf(op) * FlopsOf(op.region(1).front());
+    } else if (op.Is(Opcode::kIf) && CheckedFactorization(*op.operand(0)) != nullptr) {
+      flops += FlopsOf(op.region(0).front());
+    } else if (op.Is(Opcode::kCase) || op.Is(Opcode::kIf)) {
+      double most = 0;
+      for (size_t r = 0; r < op.region_count(); ++r) {
+        most = std::max(most, FlopsOf(op.region(r).front()));
+      }
+      flops += most;
+    } else {
+      flops += FlopsOf(op);
+    }
+  }
+  return flops;
+}
+
 double SecondsInMemory(const Block& block, int64_t cache_bytes) {
   double seconds = 0;
   for (const Value* value : MaterializedValues(block)) {

@@ -22,6 +22,8 @@ inline constexpr double kMovedPerSecond = 2.5e9;
 double SecondsOf(const Op& op);
 // How many numbers the op adds, multiplies or else computes.
 double FlopsOf(const Op& op);
+// Of all ops of the block, and of its loops' bodies as often as they run.
+double FlopsOf(const Block& block);
 // Of all ops of the block, with what each takes even if it has next to nothing to do.
 double SecondsOf(const Block& block);
 // What it takes beyond that to write and read values which do not stay in a cache of that size.

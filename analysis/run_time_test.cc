@@ -100,6 +100,13 @@ TEST(RunTimeTest, ALoopTakesAllOfItsTurns) {
   EXPECT_LT(Seconds(Loop("100", LessThan("%n"))), turn / 10);
 }
 
+TEST(RunTimeTest, ALoopComputesInAllOfItsTurns) {
+  const std::unique_ptr<Module> loop = Loop("60", LessThan("%n"));
+  ASSERT_NE(loop, nullptr);
+  // In each of 20 turns a million sums, and one of the counter.
+  EXPECT_EQ(FlopsOf(*loop->main()->entry_block()), 20 * 1'000'001);
+}
+
 TEST(RunTimeTest, ALoopThatDoesNotSayHowOftenItRunsIsNotForNothing) {
   const double turn = Seconds(Loop("98", LessThan("%n")));
   EXPECT_NEAR(Seconds(Loop("0", LessThan("%1"))), 10 * turn, turn);

@@ -84,11 +84,11 @@ PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_
                                                      size_t count);
 
 // The program as algebra makes it, and as JSON what was done: {"is_surely_faster": whether that is
-// worth it without a limit, "peak_before", "peak_after", "seconds_before", "seconds_after":
-// estimates, "rules": [{"rule", "source", "before": {"seconds", "flops", "largest": bytes},
-// "after":
-// ...}], "refused_rules": [{"rule", "source", "reason"}]}. `options` is JSON with any of {"strict":
-// only rules that reorder sums and products, "disabled": [names of rules]}.
+// worth it without a limit, "peak_before", "peak_after", "seconds_before", "seconds_after",
+// "flops_before", "flops_after": estimates, "rules": [{"rule", "source", "before": {"seconds",
+// "flops", "largest": bytes}, "after": ...}], "refused_rules": [{"rule", "source", "reason"}]}.
+// `options` is JSON with any of {"strict": only rules that reorder sums and products, "disabled":
+// [names of rules]}.
 PLIMSOLL_API PlimsollError* plimsoll_module_simplify(const PlimsollModule* module,
                                                      const char* options,
                                                      PlimsollModule** simplified,

@@ -167,6 +167,8 @@ std::string SimplificationAsJson(const SimplifiedModule& simplified) {
                      {"peak_after", simplified.peak_after},
                      {"seconds_before", simplified.seconds_before},
                      {"seconds_after", simplified.seconds_after},
+                     {"flops_before", simplified.flops_before},
+                     {"flops_after", simplified.flops_after},
                      {"rules", FiredJson(simplified.report.fired)},
                      {"refused_rules", RefusedJson(simplified.report.refused)}};
   return json.dump();

@@ -40,6 +40,7 @@ StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& op
   if (main == nullptr || main->entry_block() == nullptr) return simplified;
   simplified.peak_before = simplified.peak_after = PeakOf(*main->entry_block()).bytes;
   simplified.seconds_before = simplified.seconds_after = SecondsOf(*main->entry_block());
+  simplified.flops_before = simplified.flops_after = FlopsOf(*main->entry_block());
   ASSIGN_OR_RETURN(simplified.report, ApplyRules(*rewritten, AllRules(), options));
   DropAssumptions(rewritten->op());
   if (simplified.report.fired.empty()) return simplified;
@@ -57,6 +58,7 @@ StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& op
   }
   simplified.peak_after = peak;
   simplified.seconds_after = SecondsOf(body);
+  simplified.flops_after = FlopsOf(body);
   simplified.module = std::move(rewritten);
   return simplified;
 }

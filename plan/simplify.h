@@ -16,12 +16,14 @@ struct SimplifiedModule {
   // In normal form (rewrite/normalize.h), with rules applied.
   std::unique_ptr<Module> module;
   RuleReport report;
-  // What temporaries are thought to take, and how long it is thought to run: in normal form, and
-  // with rules applied.
+  // What temporaries are thought to take, how long it is thought to run, and how many numbers it
+  // computes: in normal form, and with rules applied.
   int64_t peak_before = 0;
   int64_t peak_after = 0;
   double seconds_before = 0;
   double seconds_after = 0;
+  double flops_before = 0;
+  double flops_after = 0;
 
   // True if the gain in time is beyond the estimate's error, and the peak no larger.
   bool IsSurelyFaster() const;

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from benchmarks.resident import peak_of_run, warm_up
 from benchmarks.squeeze.table import PROGRAMS, Program
+from benchmarks.timing import fastest
 
 import plimsoll
 from plimsoll.live import bytes_in_use
@@ -29,7 +30,6 @@ from plimsoll.need import need_of
 
 # Elements of each result that are compared.
 MOST_ELEMENTS = 100_000
-LEAST_RUNS, MOST_RUNS = 3, 24
 # What takes longer than this, in seconds, runs once.
 LONG_RUN = 15
 
@@ -74,7 +74,7 @@ def plain(program: Program, outputs: str) -> None:
         held=max(0, held - need.arguments),
         peak=peak,
         compile_seconds=seconds,
-        run_seconds=_fastest([compiled], arguments, 0.0)[0],
+        run_seconds=fastest([compiled], arguments, 0.0)[0],
     )
 
 
@@ -102,9 +102,9 @@ def limited(program: Program, limit: int, outputs: str, seconds: float) -> None:
     del results
     plain, plain_seconds = _compiled(program.name, function, arguments)
     if first > LONG_RUN:
-        times = [first, *_fastest([plain], arguments, 0.0)]
+        times = [first, *fastest([plain], arguments, 0.0)]
     else:
-        times = _fastest([compiled, plain], arguments, seconds)
+        times = fastest([compiled, plain], arguments, seconds)
     _answer(
         **answer,
         peak=peak,
@@ -186,27 +186,6 @@ def _of_record() -> dict[str, Any]:
     record = plimsoll.report()[-1].as_json()
     wanted = ("is_changed", "compilations", "planning_seconds", "seconds")
     return {name: record[name] for name in wanted if name in record}
-
-
-def _fastest(runs: list[Callable], arguments: list, seconds: float) -> list[float]:
-    """The least time of each of `runs`, for about so many seconds; 0: of one run.
-
-    They take turns, and turns at being first: what one leaves in the caches and in the allocator
-    is for the next.
-    """
-    least = [float("inf")] * len(runs)
-    deadline = time.perf_counter() + seconds
-    least_runs = LEAST_RUNS if seconds else 1
-    for count in range(MOST_RUNS):
-        if count >= least_runs and time.perf_counter() > deadline:
-            break
-        order = range(len(runs))
-        for i in order if count % 2 == 0 else reversed(order):
-            started = time.perf_counter()
-            results = jax.block_until_ready(runs[i](*arguments))
-            least[i] = min(least[i], time.perf_counter() - started)
-            del results
-    return least
 
 
 def _widened(leaf: Any) -> Any:

@@ -1,0 +1,1 @@
+"""What algebra is worth: peaks, times and operations with and without its rules."""
