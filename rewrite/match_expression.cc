@@ -254,9 +254,10 @@ class Matcher {
     if (!is_exact_) return true;
     const Attribute a = goal.pattern.value->defining_op()->Get("value");
     const Attribute b = goal.program.value->defining_op()->Get("value");
-    if (a == b) return AreSameIndices(goal.pattern.indices, goal.program.indices);
-    return a.Is(AttributeKind::kDenseElements) && b.Is(AttributeKind::kDenseElements) &&
-           a.is_splat() && b.is_splat() && a.bytes() == b.bytes();
+    const bool are_dense =
+        a.Is(AttributeKind::kDenseElements) && b.Is(AttributeKind::kDenseElements);
+    if (are_dense && a.is_splat() && b.is_splat()) return a.bytes() == b.bytes();
+    return a == b && AreSameIndices(goal.pattern.indices, goal.program.indices);
   }
 
   bool AreEqualIotas(const Goal& goal) const {
