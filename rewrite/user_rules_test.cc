@@ -110,11 +110,11 @@ Sides DropLogOfExp(const Shapes& shapes) {
                  .result = "%m",
                  .type = t}};
 }
-const std::vector<Shapes> kVectors = {{{3}, {3}}};
-const std::vector<Shapes> kMatrices = {{{3, 3}, {3, 3}}};
+std::vector<Shapes> Vectors() { return {{{3}, {3}}}; }
+std::vector<Shapes> Matrices() { return {{{3, 3}, {3, 3}}}; }
 
 TEST(UserRulesTest, ReplacesThePatternInAnySize) {
-  const Rewritten rewritten = RewriteBy(DropLogOfExp, kVectors, {"8xf32", "8xf32"},
+  const Rewritten rewritten = RewriteBy(DropLogOfExp, Vectors(), {"8xf32", "8xf32"},
                                         R"(
   %a = "stablehlo.exponential"(%1) : (tensor<8xf32>) -> tensor<8xf32>
   %b = "stablehlo.log"(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -128,7 +128,7 @@ TEST(UserRulesTest, ReplacesThePatternInAnySize) {
 }
 
 TEST(UserRulesTest, OperandsMayBeExchangedAndOtherUsersStay) {
-  const Rewritten rewritten = RewriteBy(DropLogOfExp, kVectors, {"8xf32", "8xf32"},
+  const Rewritten rewritten = RewriteBy(DropLogOfExp, Vectors(), {"8xf32", "8xf32"},
                                         R"(
   %a = "stablehlo.exponential"(%0) : (tensor<8xf32>) -> tensor<8xf32>
   %b = "stablehlo.log"(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -142,7 +142,7 @@ TEST(UserRulesTest, OperandsMayBeExchangedAndOtherUsersStay) {
 }
 
 TEST(UserRulesTest, SeesThroughTransposes) {
-  const Rewritten rewritten = RewriteBy(DropLogOfExp, kMatrices, {"8x4xf32", "4x8xf32"},
+  const Rewritten rewritten = RewriteBy(DropLogOfExp, Matrices(), {"8x4xf32", "4x8xf32"},
                                         R"(
   %a = "stablehlo.exponential"(%1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %t = "stablehlo.transpose"(%a) <{permutation = array<i64: 1, 0>}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
@@ -157,7 +157,7 @@ TEST(UserRulesTest, SeesThroughTransposes) {
 }
 
 TEST(UserRulesTest, RepeatsWhatIsBroadcastIfThePatternNeedsIt) {
-  const Rewritten rewritten = RewriteBy(DropLogOfExp, kMatrices, {"8x4xf32", "8xf32"},
+  const Rewritten rewritten = RewriteBy(DropLogOfExp, Matrices(), {"8x4xf32", "8xf32"},
                                         R"(
   %a = "stablehlo.exponential"(%1) : (tensor<8xf32>) -> tensor<8xf32>
   %b = "stablehlo.log"(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -172,14 +172,14 @@ TEST(UserRulesTest, RepeatsWhatIsBroadcastIfThePatternNeedsIt) {
 }
 
 TEST(UserRulesTest, LeavesOtherOpsAndOtherRanksAlone) {
-  const Rewritten other = RewriteBy(DropLogOfExp, kVectors, {"8xf32", "8xf32"},
+  const Rewritten other = RewriteBy(DropLogOfExp, Vectors(), {"8xf32", "8xf32"},
                                     R"(
   %a = "stablehlo.exponential_minus_one"(%1) : (tensor<8xf32>) -> tensor<8xf32>
   %b = "stablehlo.log"(%a) : (tensor<8xf32>) -> tensor<8xf32>
   %c = "stablehlo.multiply"(%0, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>)",
                                     {{"%c", "8xf32"}});
   EXPECT_THAT(other.fired(), IsEmpty());
-  const Rewritten rank = RewriteBy(DropLogOfExp, kMatrices, {"8xf32", "8xf32"},
+  const Rewritten rank = RewriteBy(DropLogOfExp, Matrices(), {"8xf32", "8xf32"},
                                    R"(
   %a = "stablehlo.exponential"(%1) : (tensor<8xf32>) -> tensor<8xf32>
   %b = "stablehlo.log"(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -194,7 +194,7 @@ constexpr std::string_view kLogOfExp = R"(
   %c = "stablehlo.multiply"(%0, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>)";
 
 TEST(UserRulesTest, TellsWhyItIsNotUsed) {
-  const Rewritten rewritten = RewriteBy(DropLogOfExp, kVectors, {"8xf32", "8xf32"}, kLogOfExp,
+  const Rewritten rewritten = RewriteBy(DropLogOfExp, Vectors(), {"8xf32", "8xf32"}, kLogOfExp,
                                         {{"%c", "8xf32"}}, "it is too small");
   EXPECT_THAT(rewritten.fired(), IsEmpty());
   EXPECT_THAT(rewritten.refused(), ElementsAre("mine: it is too small"));
@@ -211,13 +211,13 @@ TEST(UserRulesTest, ResultsOfAnotherTypeAreRefused) {
     return sides;
   };
   const Rewritten rewritten =
-      RewriteBy(make, kVectors, {"8xf32", "8xf32"}, kLogOfExp, {{"%c", "8xf32"}});
+      RewriteBy(make, Vectors(), {"8xf32", "8xf32"}, kLogOfExp, {{"%c", "8xf32"}});
   EXPECT_THAT(rewritten.refused(),
               ElementsAre("mine: its result is tensor<f32> where the pattern gives tensor<8xf32>"));
 }
 
 TEST(UserRulesTest, IsSwitchedOffByNameAndByStrictNumerics) {
-  StatusOr<std::shared_ptr<const UserRule>> rule = MakeRule(DropLogOfExp, kVectors);
+  StatusOr<std::shared_ptr<const UserRule>> rule = MakeRule(DropLogOfExp, Vectors());
   ASSERT_TRUE(rule.ok());
   EXPECT_THAT(Rewrite({}, {"8xf32", "8xf32"}, kLogOfExp, {{"%c", "8xf32"}},
                       {.disabled = {"mine"}, .user_rules = {*rule}})
@@ -270,7 +270,7 @@ std::string WeightedSumText(std::string_view first, std::string_view second) {
 }
 
 TEST(UserRulesTest, ConstantsTellArgumentsApart) {
-  const Rewritten rewritten = RewriteBy(WeightedSum, kVectors, {"8xf32", "8xf32"},
+  const Rewritten rewritten = RewriteBy(WeightedSum, Vectors(), {"8xf32", "8xf32"},
                                         WeightedSumText("3.0", "2.0"), {{"%z", "8xf32"}});
   EXPECT_EQ(rewritten.body, R"(^bb0(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>):
   %0 = "stablehlo.subtract"(%arg1, %arg0) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
@@ -279,7 +279,7 @@ TEST(UserRulesTest, ConstantsTellArgumentsApart) {
 }
 
 TEST(UserRulesTest, OtherConstantsAreAnotherExpression) {
-  const Rewritten rewritten = RewriteBy(WeightedSum, kVectors, {"8xf32", "8xf32"},
+  const Rewritten rewritten = RewriteBy(WeightedSum, Vectors(), {"8xf32", "8xf32"},
                                         WeightedSumText("2.0", "4.0"), {{"%z", "8xf32"}});
   EXPECT_THAT(rewritten.fired(), IsEmpty());
   EXPECT_THAT(rewritten.refused(), IsEmpty());
@@ -306,7 +306,7 @@ Sides DropLogOfExpInProduct(const Shapes& shapes) {
 
 TEST(UserRulesTest, ProductsMayBeOfTransposedArraysInEitherOrder) {
   // The transpose of the product, with b as its transpose.
-  const Rewritten rewritten = RewriteBy(DropLogOfExpInProduct, kMatrices, {"8x4xf32", "6x4xf32"},
+  const Rewritten rewritten = RewriteBy(DropLogOfExpInProduct, Matrices(), {"8x4xf32", "6x4xf32"},
                                         R"(
   %e = "stablehlo.exponential"(%0) : (tensor<8x4xf32>) -> tensor<8x4xf32>
   %a = "stablehlo.log"(%e) : (tensor<8x4xf32>) -> tensor<8x4xf32>
@@ -320,7 +320,7 @@ TEST(UserRulesTest, ProductsMayBeOfTransposedArraysInEitherOrder) {
 }
 
 TEST(UserRulesTest, ProductsOverOtherDimensionsAreFoundByTheirArguments) {
-  const Rewritten rewritten = RewriteBy(DropLogOfExpInProduct, kMatrices, {"4x8xf32", "6x4xf32"},
+  const Rewritten rewritten = RewriteBy(DropLogOfExpInProduct, Matrices(), {"4x8xf32", "6x4xf32"},
                                         R"(
   %e = "stablehlo.exponential"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %a = "stablehlo.log"(%e) : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -349,7 +349,7 @@ TEST(UserRulesTest, PatternsThatIgnoreAnArgumentAreRefused) {
                         .type = t};
     return Sides{.pattern = first, .result = first};
   };
-  const StatusOr<std::shared_ptr<const UserRule>> rule = MakeRule(make, kVectors);
+  const StatusOr<std::shared_ptr<const UserRule>> rule = MakeRule(make, Vectors());
   ASSERT_FALSE(rule.ok());
   EXPECT_THAT(rule.status().ToString(), HasSubstr("it does not use all its arguments"));
 }
