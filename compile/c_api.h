@@ -21,6 +21,8 @@ typedef struct PlimsollError PlimsollError;
 typedef struct PlimsollString PlimsollString;
 typedef struct PlimsollModule PlimsollModule;
 typedef struct PlimsollPlanner PlimsollPlanner;
+typedef struct PlimsollRule PlimsollRule;
+typedef struct PlimsollRuleAnswer PlimsollRuleAnswer;
 typedef struct PlimsollOp PlimsollOp;
 typedef struct PlimsollValue PlimsollValue;
 typedef struct PlimsollBlock PlimsollBlock;
@@ -93,8 +95,30 @@ PLIMSOLL_API PlimsollError* plimsoll_module_simplify(const PlimsollModule* modul
                                                      const char* options,
                                                      PlimsollModule** simplified,
                                                      PlimsollString** report);
-// The table of rules as JSON: [{"name", "pattern", "result", "guard", "strict"}].
+// The table of rules as JSON: [{"name", "pattern", "result", "guard", "strict"}], the user's own
+// last.
 PLIMSOLL_API PlimsollString* plimsoll_rules(void);
+
+// Called with the types of arguments, as JSON like that of plimsoll_value_type_json in a list, to
+// say with one of the two functions below what both sides of a rule are for them. If it says
+// nothing, the pattern cannot have such arguments. It may be called by several threads at once.
+typedef void (*PlimsollRuleLower)(void* data, const char* types, PlimsollRuleAnswer* answer);
+// Both are programs as plimsoll_module_parse reads them, and are copied.
+PLIMSOLL_API void plimsoll_rule_answer(PlimsollRuleAnswer* answer, const char* pattern,
+                                       size_t pattern_size, const char* result, size_t result_size);
+// The rule is not to be used where this pattern is found.
+PLIMSOLL_API void plimsoll_rule_refuse(PlimsollRuleAnswer* answer, const char* pattern,
+                                       size_t pattern_size, const char* reason);
+
+// A rule of the user's own, which is used from now on. `samples` are programs that show the pattern
+// for arguments of some types; they are copied. `lower` and `data` must live as long as the
+// process.
+PLIMSOLL_API PlimsollError* plimsoll_rule_add(const char* name, const char* const* samples,
+                                              const size_t* sizes, size_t count,
+                                              PlimsollRuleLower lower, void* data,
+                                              PlimsollRule** rule);
+// The rule is not used for programs that come later, and freed.
+PLIMSOLL_API void plimsoll_rule_remove(PlimsollRule* rule);
 
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
 // {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes},

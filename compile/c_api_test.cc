@@ -1,6 +1,7 @@
 #include "compile/c_api.h"
 
 #include <string>
+#include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -114,6 +115,90 @@ TEST(HiddenMemoryTest, TakesAnyBytes) {
   const std::string bytes("\0\xff{%(\n}", 8);
   EXPECT_THAT(Take(plimsoll_hidden_memory(bytes.data(), bytes.size(), 0, 0)),
               HasSubstr("\"scratch\":0"));
+}
+
+// log(exp(x)), and x.
+constexpr std::string_view kLogOfExp = R"("builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2xf32>) -> tensor<2xf32>, sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2xf32>):
+    %0 = "stablehlo.exponential"(%arg0) : (tensor<2xf32>) -> tensor<2xf32>
+    %1 = "stablehlo.log"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+    "func.return"(%1) : (tensor<2xf32>) -> ()
+  }) : () -> ()
+}) : () -> ())";
+constexpr std::string_view kSame = R"("builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2xf32>) -> tensor<2xf32>, sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2xf32>):
+    "func.return"(%arg0) : (tensor<2xf32>) -> ()
+  }) : () -> ()
+}) : () -> ())";
+
+void AnswerSame(void* data, const char* types, PlimsollRuleAnswer* answer) {
+  *static_cast<std::string*>(data) = types;
+  plimsoll_rule_answer(answer, kLogOfExp.data(), kLogOfExp.size(), kSame.data(), kSame.size());
+}
+
+void Refuse(void* /*data*/, const char* /*types*/, PlimsollRuleAnswer* answer) {
+  plimsoll_rule_refuse(answer, kLogOfExp.data(), kLogOfExp.size(), "not today");
+}
+
+void AnswerNonsense(void* /*data*/, const char* /*types*/, PlimsollRuleAnswer* answer) {
+  plimsoll_rule_answer(answer, kLogOfExp.data(), kLogOfExp.size(), "?", 1);
+}
+
+PlimsollError* AddRule(const char* name, PlimsollRuleLower lower, void* data, PlimsollRule** rule) {
+  const char* sample = kLogOfExp.data();
+  const size_t size = kLogOfExp.size();
+  return plimsoll_rule_add(name, &sample, &size, 1, lower, data, rule);
+}
+
+// The report on log(exp(x)).
+std::string SimplifyLogOfExp() {
+  PlimsollModule* module = nullptr;
+  EXPECT_EQ(plimsoll_module_parse(kLogOfExp.data(), kLogOfExp.size(), "t", &module), nullptr);
+  PlimsollModule* simplified = nullptr;
+  PlimsollString* report = nullptr;
+  EXPECT_EQ(plimsoll_module_simplify(module, "{}", &simplified, &report), nullptr);
+  plimsoll_module_free(simplified);
+  plimsoll_module_free(module);
+  return Take(report);
+}
+
+TEST(RuleTest, IsUsedUntilItIsRemoved) {
+  std::string types;
+  PlimsollRule* rule = nullptr;
+  ASSERT_EQ(AddRule("mine", AnswerSame, &types, &rule), nullptr);
+  EXPECT_THAT(SimplifyLogOfExp(), HasSubstr(R"("rules":[{"rule":"mine")"));
+  EXPECT_THAT(types, HasSubstr(R"("shape":[2],"element_type":"f32")"));
+  EXPECT_THAT(Take(plimsoll_rules()), HasSubstr(R"({"name":"mine")"));
+  plimsoll_rule_remove(rule);
+  EXPECT_THAT(SimplifyLogOfExp(), HasSubstr(R"("rules":[])"));
+}
+
+TEST(RuleTest, TellsWhyItIsNotUsed) {
+  PlimsollRule* rule = nullptr;
+  ASSERT_EQ(AddRule("mine", Refuse, nullptr, &rule), nullptr);
+  EXPECT_THAT(SimplifyLogOfExp(), HasSubstr(R"("reason":"not today")"));
+  plimsoll_rule_remove(rule);
+}
+
+TEST(RuleTest, TellsWhatCannotBeRead) {
+  PlimsollRule* rule = nullptr;
+  ASSERT_EQ(AddRule("mine", AnswerNonsense, nullptr, &rule), nullptr);
+  EXPECT_THAT(SimplifyLogOfExp(), HasSubstr(R"("reason":"PL102: a rule:1:1)"));
+  plimsoll_rule_remove(rule);
+}
+
+TEST(RuleTest, HasANameOfItsOwn) {
+  PlimsollRule* rule = nullptr;
+  PlimsollRule* other = nullptr;
+  ASSERT_EQ(AddRule("mine", Refuse, nullptr, &rule), nullptr);
+  PlimsollError* error = AddRule("mine", Refuse, nullptr, &other);
+  ASSERT_NE(error, nullptr);
+  EXPECT_STREQ(plimsoll_error_code(error), "PL204");
+  EXPECT_STREQ(plimsoll_error_message(error), "there is a rule called mine already");
+  plimsoll_error_free(error);
+  plimsoll_rule_remove(rule);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compile/json.h"
+#include "compile/user_rules.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/rule_table.h"
 
@@ -32,7 +33,7 @@ Json RuleCostJson(const RuleCost& cost) {
 Json FiredJson(const std::vector<FiredRule>& rules) {
   Json json = Json::array();
   for (const FiredRule& fired : rules) {
-    json.push_back({{"rule", fired.rule},
+    json.push_back({{"rule", ToUtf8(fired.rule)},
                     {"source", ToUtf8(fired.source)},
                     {"before", RuleCostJson(fired.before)},
                     {"after", RuleCostJson(fired.after)}});
@@ -43,7 +44,7 @@ Json FiredJson(const std::vector<FiredRule>& rules) {
 Json RefusedJson(const std::vector<RefusedRule>& rules) {
   Json json = Json::array();
   for (const RefusedRule& refused : rules) {
-    json.push_back({{"rule", refused.rule},
+    json.push_back({{"rule", ToUtf8(refused.rule)},
                     {"source", ToUtf8(refused.source)},
                     {"reason", ToUtf8(refused.reason)}});
   }
@@ -64,8 +65,10 @@ StatusOr<bool> ReadRuleOption(const std::string& name, const Json& value, RuleOp
   }
   for (const Json& rule : value) {
     options.disabled.push_back(rule.get<std::string>());
-    const bool is_known = llvm::any_of(
-        AllRules(), [&](const Rule& known) { return known.name == options.disabled.back(); });
+    const std::string& name = options.disabled.back();
+    const bool is_known =
+        llvm::any_of(AllRules(), [&](const Rule& known) { return known.name == name; }) ||
+        llvm::any_of(options.user_rules, [&](const auto& known) { return known->name() == name; });
     if (!is_known) {
       return Status(ErrorCode::kBadArgument,
                     StrCat("there is no rule called ", options.disabled.back()));
@@ -85,7 +88,7 @@ StatusOr<Json> ReadObject(std::string_view text) {
 
 StatusOr<RuleOptions> ReadRuleOptions(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, ReadObject(text));
-  RuleOptions options;
+  RuleOptions options = {.user_rules = UserRulesInForce()};
   for (const auto& [name, value] : json.items()) {
     ASSIGN_OR_RETURN(const bool is_known, ReadRuleOption(name, value, options));
     if (!is_known) {
@@ -98,6 +101,7 @@ StatusOr<RuleOptions> ReadRuleOptions(std::string_view text) {
 StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, ReadObject(text));
   PlannerOptions options;
+  options.rules.user_rules = UserRulesInForce();
   for (const auto& [name, value] : json.items()) {
     ASSIGN_OR_RETURN(const bool is_known, ReadRuleOption(name, value, options.rules));
     if (is_known) continue;
@@ -182,6 +186,13 @@ std::string RulesAsJson() {
                     {"result", rule.result},
                     {"guard", rule.guard},
                     {"strict", rule.numerics != Numerics::kRewrites}});
+  }
+  for (const auto& rule : UserRulesInForce()) {
+    json.push_back({{"name", ToUtf8(rule->name())},
+                    {"pattern", "as the user stated it"},
+                    {"result", "as the user stated it"},
+                    {"guard", "as the user stated it"},
+                    {"strict", false}});
   }
   return json.dump();
 }

@@ -150,6 +150,7 @@ StatusOr<PlannedModule> Planner::Next() {
 Status Planner::MakeBases() {
   RuleOptions none = options_.rules;
   for (const Rule& rule : AllRules()) none.disabled.emplace_back(rule.name);
+  none.user_rules.clear();
   ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program_, none));
   ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program_, options_.rules));
   bases_.push_back(std::move(normal));

@@ -1,6 +1,7 @@
 #include "rewrite/apply_rules.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "analysis/block_view.h"
@@ -54,11 +55,19 @@ class RuleApplier {
   RuleApplier(Module& module, const RuleOptions& options) : module_(module), options_(options) {}
 
   StatusOr<RuleReport> Run(llvm::ArrayRef<Rule> rules) {
-    for (const Rule& rule : rules) {
-      if (llvm::is_contained(options_.disabled, rule.name)) continue;
-      if (options_.is_strict && rule.numerics == Numerics::kRewrites) continue;
-      rules_.push_back(&rule);
+    for (const std::shared_ptr<const UserRule>& rule : options_.user_rules) {
+      user_rules_.push_back(std::make_unique<UserRuleUse>(*rule));
+      Add(user_rules_.back()->rule());
     }
+    // What the user stated is looked for before other rules make something else of it.
+    if (!rules_.empty()) RETURN_IF_ERROR(RunRounds());
+    for (const Rule& rule : rules) Add(rule);
+    RETURN_IF_ERROR(RunRounds());
+    return std::move(report_);
+  }
+
+ private:
+  Status RunRounds() {
     for (int round = 0; round < kMostRounds; ++round) {
       has_changed_ = false;
       report_.refused.clear();
@@ -68,10 +77,15 @@ class RuleApplier {
       RemoveDeadOps(module_.op());
       properties_.Forget();
     }
-    return std::move(report_);
+    return OkStatus();
   }
 
- private:
+  void Add(const Rule& rule) {
+    if (llvm::is_contained(options_.disabled, rule.name)) return;
+    if (options_.is_strict && rule.numerics == Numerics::kRewrites) return;
+    rules_.push_back(&rule);
+  }
+
   // Bodies of reductions, sorts and the like compute single numbers and are left alone.
   static bool HasPrograms(const Op& op) {
     return op.Is(Opcode::kModule) || op.Is(Opcode::kFunc) || op.Is(Opcode::kWhile) ||
@@ -105,7 +119,7 @@ class RuleApplier {
   // If the rule applied and the op is gone, the next one that is left. A block's last op always is.
   StatusOr<Op*> Try(const Rule& rule, Op& op) {
     Op* before = op.previous();
-    RuleScope scope(module_.context(), op, properties_);
+    RuleScope scope(module_, rule, op, properties_);
     const Builder::Values replacements = rule.rewrite(scope);
     RETURN_IF_ERROR(scope.builder().status());
     if (replacements.empty()) {
@@ -195,6 +209,7 @@ class RuleApplier {
 
   Module& module_;
   const RuleOptions& options_;
+  std::vector<std::unique_ptr<UserRuleUse>> user_rules_;
   std::vector<const Rule*> rules_;
   Properties properties_;
   RuleReport report_;

@@ -13,6 +13,7 @@
 #include "ir/status.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "rewrite/rule.h"
+#include "rewrite/user_rules.h"
 
 namespace plimsoll {
 
@@ -29,6 +30,8 @@ struct RuleOptions {
   bool is_strict = false;
   // Names of rules that are switched off.
   std::vector<std::string> disabled = {};
+  // The user's own rules, which are tried first.
+  UserRules user_rules = {};
 };
 
 // What ops take together: time, and the bytes of the largest value that they make.

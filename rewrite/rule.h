@@ -26,11 +26,21 @@ enum class Numerics : uint8_t {
   kRewrites,
 };
 
+class UserRuleUse;
+struct Rule;
+
 // An op that a rule looks at.
 class RuleScope {
  public:
-  RuleScope(Context& context, Op& op, Properties& properties)
-      : op_(op), builder_(context, op), properties_(properties) {}
+  RuleScope(Module& module, const Rule& rule, Op& op, Properties& properties)
+      : module_(module),
+        rule_(rule),
+        op_(op),
+        builder_(module.context(), op),
+        properties_(properties) {}
+
+  Module& module() const { return module_; }
+  const Rule& rule() const { return rule_; }
 
   Op& op() const { return op_; }
   // Makes ops before the one at hand, with its location. They are taken away again if the rule does
@@ -59,6 +69,8 @@ class RuleScope {
   double expected_seconds() const { return expected_seconds_; }
 
  private:
+  Module& module_;
+  const Rule& rule_;
   Op& op_;
   Builder builder_;
   Properties& properties_;
@@ -81,6 +93,8 @@ struct Rule {
   // Values to take the place of the op's results, one each and of the same types; none if the rule
   // does not apply. After an error of the builder what is returned does not matter.
   Builder::Values (*rewrite)(RuleScope& scope);
+  // Of a rule that the user stated (user_rules.h).
+  UserRuleUse* user = nullptr;
 };
 
 }  // namespace plimsoll

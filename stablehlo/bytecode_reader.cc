@@ -110,9 +110,9 @@ class ValueScope {
 
 class BytecodeReader {
  public:
-  BytecodeReader(std::string_view bytes, std::string_view name)
+  BytecodeReader(std::string_view bytes, std::string_view name, std::shared_ptr<Context> context)
       : cursor_({bytes.data(), bytes.size()}, 0, name),
-        context_(std::make_shared<Context>()),
+        context_(std::move(context)),
         budget_(bytes.size()),
         input_size_(bytes.size()) {}
 
@@ -499,8 +499,9 @@ Status BytecodeReader::ReadRegion(ByteCursor& cursor, Region& region) {
 
 bool IsBytecode(std::string_view bytes) { return bytes.starts_with(kMagic); }
 
-StatusOr<std::unique_ptr<Module>> ReadBytecode(std::string_view bytes, std::string_view name) {
-  return BytecodeReader(bytes, name).Read();
+StatusOr<std::unique_ptr<Module>> ReadBytecode(std::string_view bytes, std::string_view name,
+                                               std::shared_ptr<Context> context) {
+  return BytecodeReader(bytes, name, std::move(context)).Read();
 }
 
 }  // namespace plimsoll

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "ir/context.h"
 #include "ir/graph.h"
 #include "ir/status.h"
 
@@ -17,7 +18,9 @@ bool IsBytecode(std::string_view bytes);
 
 // Constants and resources are borrowed: `bytes` must live as long as the module's context. `name`
 // stands for the input in error messages.
-StatusOr<std::unique_ptr<Module>> ReadBytecode(std::string_view bytes, std::string_view name);
+StatusOr<std::unique_ptr<Module>> ReadBytecode(
+    std::string_view bytes, std::string_view name,
+    std::shared_ptr<Context> context = std::make_shared<Context>());
 
 }  // namespace plimsoll
 

@@ -1,5 +1,7 @@
 #include "stablehlo/read.h"
 
+#include <utility>
+
 #include "stablehlo/bytecode_reader.h"
 #include "stablehlo/text_reader.h"
 
@@ -15,8 +17,9 @@ bool LooksLikeText(std::string_view input) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view input, std::string_view name) {
-  if (IsBytecode(input)) return ReadBytecode(input, name);
+StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view input, std::string_view name,
+                                             std::shared_ptr<Context> context) {
+  if (IsBytecode(input)) return ReadBytecode(input, name, std::move(context));
   if (input.empty()) {
     return Status(ErrorCode::kNotAProgram,
                   StrCat(name, ": is empty, expected a StableHLO program"));
@@ -26,7 +29,7 @@ StatusOr<std::unique_ptr<Module>> ReadModule(std::string_view input, std::string
         ErrorCode::kNotAProgram,
         StrCat(name, ": is neither MLIR bytecode (it would start with \"ML\\xEFR\") nor text"));
   }
-  return ReadText(input, name);
+  return ReadText(input, name, std::move(context));
 }
 
 }  // namespace plimsoll

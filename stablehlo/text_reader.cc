@@ -51,9 +51,9 @@ struct ResultName {
 
 class TextReader {
  public:
-  TextReader(std::string_view text, std::string_view name)
+  TextReader(std::string_view text, std::string_view name, std::shared_ptr<Context> context)
       : cursor_(text, name),
-        context_(std::make_shared<Context>()),
+        context_(std::move(context)),
         attributes_(*context_, cursor_),
         budget_(text.size()) {}
 
@@ -352,8 +352,9 @@ Status TextReader::ReadResourceGroup(bool is_external, Module& module) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Module>> ReadText(std::string_view text, std::string_view name) {
-  return TextReader(text, name).Read();
+StatusOr<std::unique_ptr<Module>> ReadText(std::string_view text, std::string_view name,
+                                           std::shared_ptr<Context> context) {
+  return TextReader(text, name, std::move(context)).Read();
 }
 
 }  // namespace plimsoll

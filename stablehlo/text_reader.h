@@ -6,13 +6,16 @@
 #include <memory>
 #include <string_view>
 
+#include "ir/context.h"
 #include "ir/graph.h"
 #include "ir/status.h"
 
 namespace plimsoll {
 
 // `name` stands for the text in error messages. Nothing of `text` is kept.
-StatusOr<std::unique_ptr<Module>> ReadText(std::string_view text, std::string_view name);
+StatusOr<std::unique_ptr<Module>> ReadText(
+    std::string_view text, std::string_view name,
+    std::shared_ptr<Context> context = std::make_shared<Context>());
 
 }  // namespace plimsoll
 

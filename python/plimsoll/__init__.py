@@ -15,6 +15,7 @@ from plimsoll.hook import take_flags_early as _take_flags_early
 from plimsoll.inspection import Inspection, inspect
 from plimsoll.record import Compilation, Report, report
 from plimsoll.scope import jit, memory_limit, set_memory_limit
+from plimsoll.user_rules import Rule, rule
 
 __all__ = [
     "Compilation",
@@ -23,6 +24,7 @@ __all__ = [
     "MemoryLimitError",
     "PlimsollError",
     "Report",
+    "Rule",
     "__version__",
     "assume",
     "explain",
@@ -31,6 +33,7 @@ __all__ = [
     "jit",
     "memory_limit",
     "report",
+    "rule",
     "set_memory_limit",
 ]
 

@@ -12,6 +12,8 @@ _handle_out = ctypes.POINTER(ctypes.c_void_p)
 _text = ctypes.c_char_p
 _size = ctypes.c_size_t
 _int = ctypes.c_int
+# PlimsollRuleLower: called by the core with data, the types as JSON, and where the answer goes.
+RULE_LOWER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
 # Every function of compile/c_api.h: its result, then its arguments.
 _FUNCTIONS = {
@@ -35,6 +37,19 @@ _FUNCTIONS = {
     "plimsoll_largest_values": (_handle, _text, _size, _size),
     "plimsoll_module_simplify": (_handle, _handle, _text, _handle_out, _handle_out),
     "plimsoll_rules": (_handle,),
+    "plimsoll_rule_answer": (None, _handle, _text, _size, _text, _size),
+    "plimsoll_rule_refuse": (None, _handle, _text, _size, _text),
+    "plimsoll_rule_add": (
+        _handle,
+        _text,
+        ctypes.POINTER(_text),
+        ctypes.POINTER(_size),
+        _size,
+        RULE_LOWER,
+        _handle,
+        _handle_out,
+    ),
+    "plimsoll_rule_remove": (None, _handle),
     "plimsoll_planner_make": (_handle, _handle, _text, _handle_out),
     "plimsoll_planner_free": (None, _handle),
     "plimsoll_planner_next": (_handle, _handle, _handle_out, _handle_out),

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from plimsoll import ir, roundtrip
+from plimsoll import ir, roundtrip, user_rules
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
 
@@ -32,7 +32,8 @@ def options() -> dict[str, Any]:
 
 def key() -> str:
     """What of it belongs into the persistent cache's key."""
-    return " ".join(os.environ.get(name, "") for name in (OPTIMIZE, DISABLE, NUMERICS))
+    settings = (os.environ.get(name, "") for name in (OPTIMIZE, DISABLE, NUMERICS))
+    return " ".join((*settings, user_rules.key()))
 
 
 def simplify(module: Any) -> tuple[Any, dict[str, Any] | None]:

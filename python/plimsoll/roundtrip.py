@@ -42,7 +42,12 @@ def parse(text: bytes, module: Any) -> Any:
 
 def graph_of(module: Any) -> ir.Module:
     """The graph of a module of jaxlib's MLIR."""
+    # Not `ir.parse`, which starts another process for what the core does not know.
+    return ir.Module(bytecode_of(module), "the program")
+
+
+def bytecode_of(module: Any) -> bytes:
+    """A module of jaxlib's MLIR as the core reads it."""
     file = io.BytesIO()
     module.operation.write_bytecode(file)
-    # Not `ir.parse`, which starts another process for what the core does not know.
-    return ir.Module(file.getvalue(), "the program")
+    return file.getvalue()
