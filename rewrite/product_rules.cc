@@ -147,12 +147,25 @@ Builder::Values Reorder(RuleScope& scope, const ProductViews& views) {
   }
   const llvm::SmallVector<Op*> own = OpsOnlyFor(&op);
   double expected = 0;
+  bool has_others = false;
   for (const GivenProduct& given : std::vector(sum->given)) {
     if (llvm::is_contained(own, given.factor.value->defining_op())) continue;
     const std::optional<Shared> shared = FindUnwanted(op, given, views);
-    if (!shared) continue;
+    if (!shared) {
+      has_others = true;
+      continue;
+    }
     expected += shared->seconds;
     sum = Without(*std::move(sum), shared->value);
+  }
+  if (has_others) {
+    // What others use as well is used here too: where both are subtracted in the end, as in the
+    // gradient of a softmax, rounding errors cancel only if they are the same.
+    ProductViews alone = views;
+    alone.shared = false;
+    sum = CollectProducts(op, alone);
+    if (!sum || sum->ops.size() < 2) return {};
+    expected = 0;
   }
   scope.Expect(expected);
   ContractionOrder order = OrderContraction(ContractionOf(*sum), ContractionGoal::kTime);
