@@ -83,6 +83,29 @@ TEST(ReorderProductsTest, WhatSeveralUseStaysIfItPays) {
   EXPECT_TRUE(rewritten.fired().empty());
 }
 
+// (c A) B v, with A B used elsewhere if `is_shared`.
+Rewritten RewriteScaled(std::string_view number, bool is_shared) {
+  const std::string ops =
+      StrCat("  %s = \"stablehlo.constant\"() <{value = dense<", number,
+             "> : tensor<64x64xf32>}> : () -> tensor<64x64xf32>\n",
+             "  %c = \"stablehlo.multiply\"(%0, %s) : (tensor<64x64xf32>, tensor<64x64xf32>) -> ",
+             "tensor<64x64xf32>\n", Dot("%a", "%c", "64x64xf32", "%1", "64x64xf32", "64x64xf32"),
+             Dot("%b", "%a", "64x64xf32", "%2", "64xf32", "64xf32"));
+  std::vector<NamedType> results = {{"%b", "64xf32"}};
+  if (is_shared) results.push_back({"%a", "64x64xf32"});
+  return Rewrite({"64x64xf32", "64x64xf32", "64xf32"}, ops, results);
+}
+
+TEST(ReorderProductsTest, NumbersAreTakenOutUnlessTheyKeepProductsFromOverflowing) {
+  EXPECT_FALSE(RewriteScaled("1.0e-9", false).fired().empty());
+  EXPECT_TRUE(RewriteScaled("1.0e-18", false).fired().empty());
+  EXPECT_TRUE(RewriteScaled("1.0e+18", false).fired().empty());
+}
+
+TEST(ReorderProductsTest, WhatIsZeroIsNotScaledToWhatItWas) {
+  EXPECT_EQ(RewriteScaled("0.0", true).body.find("0xFFC00000"), std::string::npos);
+}
+
 TEST(ReorderProductsTest, IntegersAndComplexNumbersToo) {
   for (const std::string_view element : {"i32", "f64", "complex<f32>"}) {
     const std::string matrix = StrCat("64x64x", element);

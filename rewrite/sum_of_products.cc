@@ -34,6 +34,17 @@ bool IsReorderable(Type element) {
   }
 }
 
+// Numbers that scale are taken out of all sums. What they made small or large enough before must
+// not overflow without them.
+bool IsHarmlessScale(double scale, Type element) {
+  constexpr double kMost = 0x1p40;
+  if (!std::isfinite(scale)) return false;
+  if (scale == 0 || !element.Is(TypeKind::kFloat) || element.float_kind() == FloatKind::kF64) {
+    return true;
+  }
+  return std::abs(scale) <= kMost && std::abs(scale) >= 1 / kMost;
+}
+
 bool IsSum(const Op& op) {
   return op.Is(Opcode::kReduce) && op.result_count() == 1 && BodyOf(op) == Opcode::kAdd &&
          IsZero(op.operand(1));
@@ -65,7 +76,7 @@ class Collector {
       sum_.given.push_back(std::move(given));
     }
     CountUnseen();
-    if (!std::isfinite(sum_.scale) || sizes_.size() > kMostIndices) return std::nullopt;
+    if (!IsHarmlessScale(sum_.scale, element_) || sizes_.size() > kMostIndices) return std::nullopt;
     if (llvm::is_contained(sizes_, 0)) return std::nullopt;
     sum_.sizes = std::move(sizes_);
     return std::move(sum_);
@@ -139,7 +150,8 @@ class Collector {
       sum_.scale = scale;
       return AddLeaf(std::move(element));
     }
-    if (!element.value->has_one_use() && leaves_.size() > first + 1) {
+    // What is 0 cannot be scaled to what it stands for.
+    if (!element.value->has_one_use() && leaves_.size() > first + 1 && sum_.scale != 0) {
       given_.push_back(
           {{.factor = {}, .first = first, .count = leaves_.size() - first, .scale = sum_.scale},
            element});

@@ -21,13 +21,17 @@ LARGEST, SMALLEST = 8.0, 0.1
 
 @dataclasses.dataclass(eq=False)
 class Program(Graph):
-    """The outputs of a graph; with `is_differentiated`, the gradients of a sum of them as well."""
+    """The outputs of a graph; with `is_differentiated`, the gradients of a sum of them as well.
+
+    The last argument then holds the weights of the sum.
+    """
 
     is_differentiated: bool = False
 
     def __call__(self, *arguments: jax.Array) -> tuple[jax.Array, ...]:
         if not self.is_differentiated:
             return super().__call__(*arguments)
+        *arguments, weights = arguments
         places = [k for k, argument in enumerate(arguments) if is_float(argument.dtype)]
 
         def total(*chosen):
@@ -35,16 +39,15 @@ class Program(Graph):
             for place, argument in zip(places, chosen, strict=True):
                 given[place] = argument
             results = Graph.__call__(self, *given)
-            return sum(_weighted_sum(result) for result in results), results
+            return sum(_weighted_sum(weights, result) for result in results), results
 
         both = jax.value_and_grad(total, tuple(range(len(places))), has_aux=True)
         (_, results), gradients = both(*(arguments[k] for k in places))
         return (*results, *gradients)
 
 
-def _weighted_sum(result: jax.Array) -> jax.Array:
-    weights = jnp.cos(jnp.arange(result.size, dtype=result.dtype)).reshape(result.shape)
-    return jnp.sum(weights * result)
+def _weighted_sum(weights: jax.Array, result: jax.Array) -> jax.Array:
+    return jnp.sum(jnp.resize(weights, result.shape) * result)
 
 
 class Builder:

@@ -33,6 +33,7 @@ class Coverage:
         self.cases = 0
         self.with_rule = 0
         self.with_reference = 0
+        self.op_by_op: list[int] = []
         self.rules = collections.Counter[str]()
         # Cases, not times.
         self.cases_of_rule = collections.Counter[str]()
@@ -42,6 +43,7 @@ class Coverage:
         self.cases += 1
         self.with_rule += bool(outcome["rules"])
         self.with_reference += outcome["needed_reference"]
+        self.op_by_op += [seed] * outcome["needed_op_by_op"]
         self.rules.update(outcome["rules"])
         self.cases_of_rule.update(outcome["rules"].keys())
         self.explained += [(error, own, seed) for error, own in outcome["explained"]]
@@ -55,6 +57,8 @@ class Coverage:
             f"{self.with_reference} needed float64; {len(self.explained)} results are less exact"
             " than XLA's, but not by more than rounding errors of the arguments make",
         ]
+        if self.op_by_op:
+            lines.append(f"the same only if computed op by op: {self.op_by_op}")
         ratios = sorted(((e / max(o, 1e-12), seed) for e, o, seed in self.explained), reverse=True)
         if ratios:
             worst = ", ".join(f"{ratio:.1f} (seed {seed})" for ratio, seed in ratios[:5])

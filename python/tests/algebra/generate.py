@@ -13,6 +13,8 @@ from algebra.build import MOST_TRIES, Builder, Program, Unfit
 LARGE = (64, 97, 100, 128, 150, 211, 256)
 SMALL = (1, 2, 3, 5, 7, 11, 13, 24)
 MOST_ELEMENTS = 120_000
+# More elements of a result have the same weights again.
+MOST_WEIGHTS = 1009
 
 
 @dataclasses.dataclass
@@ -44,6 +46,8 @@ def _made(seed: int, rng: np.random.Generator, dtype: str, is_wide: bool) -> Cas
     grow(g, g.integer(2, 9))
     graph = g.program(g.unused() or g.inputs, is_differentiated)
     arguments = [_argument(rng, graph.specs[i], g.kinds[i]) for i in graph.inputs]
+    if is_differentiated:
+        arguments.append(rng.standard_normal(MOST_WEIGHTS, "float32").astype(dtype))
     return Case(seed, graph, arguments, dtype, is_wide)
 
 

@@ -205,7 +205,7 @@ def _by_halves(lower, b):
 def determinant(g: Builder) -> None:
     _no_integers(g)
     x = invertible(g)
-    ways = {"slogdet": lambda a: jnp.linalg.slogdet(a)[1]}
+    ways = {"slogdet": lambda a: jnp.linalg.slogdet(a)[1], "log(s exp(y))": _log_of_determinant}
     if "definite" in g.tags[x]:
         ways["log(det)"] = lambda a: jnp.log(jnp.linalg.det(a))
         ways["sum(log(diag(chol)))"] = lambda a: jnp.sum(jnp.log(jnp.diag(jnp.linalg.cholesky(a))))
@@ -214,6 +214,24 @@ def determinant(g: Builder) -> None:
         # Its result is real.
         raise Unfit
     g.add(name, [x], ways[name], float(g.shape(x)[0]))
+
+
+def _log_of_determinant(a):
+    sign, logarithm = jnp.linalg.slogdet(a)
+    return jnp.log(jnp.abs(sign) * jnp.exp(logarithm))
+
+
+def both_solves(g: Builder) -> None:
+    """A solve, and one with the transpose, as in a gradient."""
+    _no_integers(g)
+    x = invertible(g)
+    n = g.shape(x)[0]
+    y, z = vector(g, n), vector(g, n)
+
+    def run(a, b, c):
+        return jnp.linalg.solve(a, b), jnp.linalg.solve(a.T, c)
+
+    g.add_all("solve(a, b), solve(a.T, c)", [x, y, z], run, max(g.scale(y), g.scale(z)))
 
 
 def trace(g: Builder) -> None:
@@ -333,6 +351,21 @@ def product_of_pieces(g: Builder) -> None:
     g.add("[a b] @ [x; y]", operands, run, scale * math.sqrt(first + second + 1))
 
 
+def pieces_of_computed(g: Builder) -> None:
+    """What is concatenated to be computed at once, and taken apart again."""
+    x = g.pick(lambda s: s.rank >= 1 and s.size > 0)
+    y = of_shape(g, g.shape(x))
+    size = g.shape(x)[0]
+    cut = g.integer(1, 2 * size - 1)
+    way = (lambda a: a * a - 3) if g.is_integer or g.is_complex else jnp.tanh
+
+    def run(a, b):
+        both = way(jnp.concatenate([a, b]))
+        return both[:size], both[size:], both[1:cut][1:]
+
+    g.add_all(f"pieces of computed, {cut}", [x, y], run, max(g.scale(x), g.scale(y)))
+
+
 def piece(g: Builder) -> None:
     """A slice, in any of the ways they are written."""
     x = g.pick(lambda s: s.rank >= 1 and s.size > 0)
@@ -424,7 +457,7 @@ def masked(g: Builder) -> None:
 
 def distances(g: Builder) -> None:
     """Squared distances of points, in the two ways they are written."""
-    x = g.pick(lambda s: s.rank == 2 and 0 < s.shape[1] <= 7)
+    x = g.pick(lambda s: s.rank == 2 and 0 < s.shape[1] <= 24)
     y = of_shape(g, (g.size(), g.shape(x)[1]))
 
     def by_difference(a, b):
@@ -434,7 +467,12 @@ def distances(g: Builder) -> None:
     def by_squares(a, b):
         return jnp.sum(a * a, 1)[:, None] + jnp.sum(b * b, 1) - 2 * a @ b.T
 
-    run = g.choice([by_difference, by_squares])
+    def of_whole_numbers(a, b):
+        return by_difference(jnp.clip(jnp.round(a), -9, 9), jnp.clip(jnp.round(b), -9, 9))
+
+    run = g.choice([by_difference, by_squares, of_whole_numbers])
+    if run is of_whole_numbers and (g.is_complex or g.is_integer):
+        run = by_difference
     scale = g.shape(x)[1] * (g.scale(x) ** 2 + g.scale(y) ** 2)
     g.add(run.__name__, [x, y], run, scale)
 
@@ -448,7 +486,8 @@ def _no_integers(g: Builder) -> None:
 OPS = [
     *((product, 6), (chain, 4), (transposed, 2), (plus, 3), (scaled, 3), (times, 3)),
     *((einsum, 3), (of_kronecker, 2), (inverse, 2), (solve, 5), (determinant, 1)),
+    *((both_solves, 1), (pieces_of_computed, 2)),
     *((trace, 2), (diagonal_of, 2), (reduced, 4), (of_monotone, 2), (sum_of_pattern, 3)),
     *((concatenated, 4), (product_of_pieces, 2), (piece, 5), (padded, 2), (reshaped, 2)),
-    *((elementwise, 3), (masked, 2), (distances, 1)),
+    *((elementwise, 3), (masked, 2), (distances, 2)),
 ]

@@ -99,7 +99,9 @@ def plan(program: Any, case: Case):
     return attempt, Outcome(attempt.plan["made"], peak)
 
 
-def compile_in_place_of(lowered: Any, text: bytes) -> Any:
+def compile_in_place_of(
+    lowered: Any, text: bytes, compiler_options: dict[str, str] | None = None
+) -> Any:
     """The program `text` compiled and called as the lowered one would be."""
     compile_ = compiler.backend_compile_and_load
     calls = []
@@ -110,7 +112,7 @@ def compile_in_place_of(lowered: Any, text: bytes) -> Any:
 
     compiler.backend_compile_and_load = compile_other
     try:
-        compiled = lowered.compile()
+        compiled = lowered.compile(compiler_options)
     finally:
         compiler.backend_compile_and_load = compile_
     assert len(calls) == 1
