@@ -13,6 +13,7 @@ from typing import Any
 import benchmarks.algebra.programs  # noqa: F401 (fills the table)
 import jax
 import numpy as np
+from benchmarks.algebra.rules import RULES
 from benchmarks.algebra.table import PROGRAMS
 from benchmarks.timing import fastest
 
@@ -22,7 +23,7 @@ from plimsoll.need import need_of
 
 # Of timing.
 SECONDS, QUICK_SECONDS = 3.0, 0.05
-ALL_RULES = ",".join(rule["name"] for rule in ir.rules())
+ALL_RULES = [rule["name"] for rule in ir.rules()]
 
 
 def main() -> None:
@@ -30,27 +31,31 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    function, arguments = PROGRAMS[options.name].built(options.quick)
-    print(
-        json.dumps(measured(function, arguments, QUICK_SECONDS if options.quick else SECONDS)),
-        flush=True,
-    )
+    program = PROGRAMS[options.name]
+    function, arguments = program.built(options.quick)
+    seconds = QUICK_SECONDS if options.quick else SECONDS
+    others = [name for name in ALL_RULES if name != program.name]
+    disabled = others if program.group == RULES else []
+    print(json.dumps(measured(function, arguments, seconds, disabled)), flush=True)
 
 
-def measured(function: Callable, arguments: list, seconds: float) -> dict[str, Any]:
+def measured(
+    function: Callable, arguments: list, seconds: float, disabled: list[str]
+) -> dict[str, Any]:
     shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arguments)
     # Nothing is on the device yet: limits are those of the program alone.
     plain = _compiled(function, shapes)
-    with _environment(PLIMSOLL_OPTIMIZE="speed"):
+    with _environment(PLIMSOLL_OPTIMIZE="speed", PLIMSOLL_DISABLE=",".join(disabled)):
         faster = _compiled(function, shapes)
         is_changed = plimsoll.report()[-1].is_changed
     graph = roundtrip.graph_of(jax.jit(function).lower(*shapes).compiler_ir())
-    report = graph.simplify()[1]
+    report = graph.simplify(disabled=disabled)[1]
     need = need_of(plain.runtime_executable())
     least = need.total - need.temporaries - need.scratch
-    with _environment(PLIMSOLL_DISABLE=ALL_RULES):
+    with _environment(PLIMSOLL_DISABLE=",".join(ALL_RULES)):
         limit_without = _smallest_limit(function, shapes, least)
-    limit_with = _smallest_limit(function, shapes, least)
+    with _environment(PLIMSOLL_DISABLE=",".join(disabled)):
+        limit_with = _smallest_limit(function, shapes, least)
     arguments = jax.block_until_ready(jax.device_put(arguments))
     plain_error, error = _errors(function, arguments, [plain, faster])
     plain_seconds, faster_seconds = fastest([plain, faster], arguments, seconds)

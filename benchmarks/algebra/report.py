@@ -7,8 +7,11 @@ from typing import Any
 
 from benchmarks.algebra.cartpole import CARTPOLE
 from benchmarks.algebra.linnea import LINNEA
+from benchmarks.algebra.rules import RULES
 from benchmarks.algebra.table import PROGRAMS
 from benchmarks.squeeze.report import machine
+
+from plimsoll import ir
 
 Rows = dict[str, dict[str, Any]]
 
@@ -27,6 +30,17 @@ def write(folder: Path, rows: Rows) -> None:
     results = {"machine": machine(), "programs": rows}
     (folder / "algebra.json").write_text(json.dumps(results, indent=1) + "\n")
     (folder / "algebra.md").write_text(page(rows))
+    path = folder.parents[1] / "docs" / "rules.md"
+    path.write_text(with_rules(path.read_text(), rows))
+
+
+def with_rules(page: str, rows: Rows) -> str:
+    """The page with the rows of its table of rules as they should be."""
+    lines = page.splitlines(keepends=True)
+    places = [k for k, line in enumerate(lines) if line.startswith("| `")]
+    made = [_rule_row(rule, rows.get(rule["name"])) + "\n" for rule in ir.rules()]
+    lines[places[0] : places[-1] + 1] = made
+    return "".join(lines)
 
 
 def line(name: str, row: dict[str, Any]) -> str:
@@ -124,6 +138,26 @@ def _row(name: str, row: dict[str, Any]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def _rule_row(rule: dict[str, Any], row: dict[str, Any] | None) -> str:
+    cells = [
+        f"`{rule['name']}`",
+        rule["pattern"],
+        rule["result"],
+        rule["guard"],
+        "yes" if rule["strict"] else "",
+    ]
+    if row is None or "failure" in row:
+        cells += [""] * 4
+    else:
+        cells += [
+            PROGRAMS[rule["name"]].title,
+            _pair(row["temporaries"], _mb),
+            _pair(row["flops"], "{:.0e}".format),
+            f"{_ratio(row['seconds']):.1f}",
+        ]
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
 def _linnea_row(name: str, row: dict[str, Any]) -> str:
     title = PROGRAMS[name].title
     if "failure" in row:
@@ -160,8 +194,9 @@ def _rules(row: dict[str, Any]) -> str:
 
 
 def _written(rows: Rows) -> Rows:
-    """Neither Linnea's nor CartPole."""
-    return {n: r for n, r in rows.items() if PROGRAMS[n].group not in (LINNEA, CARTPOLE)}
+    """Neither Linnea's nor CartPole, nor a rule's own."""
+    others = (LINNEA, CARTPOLE, RULES)
+    return {name: row for name, row in rows.items() if PROGRAMS[name].group not in others}
 
 
 def _of(rows: Rows, group: str) -> Rows:
