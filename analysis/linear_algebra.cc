@@ -5,6 +5,8 @@
 
 #include "analysis/indexed_value.h"
 #include "analysis/op_class.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace plimsoll {
@@ -69,6 +71,14 @@ bool IsSquare(Type type) {
 }
 
 }  // namespace
+
+bool SwapsLastTwo(const Op& op) {
+  if (!op.Is(Opcode::kTranspose)) return false;
+  const llvm::ArrayRef<int64_t> permutation = op.Get("permutation").integers();
+  const auto rank = static_cast<int64_t>(permutation.size());
+  return rank >= 2 && permutation[rank - 1] == rank - 2 && permutation[rank - 2] == rank - 1 &&
+         llvm::equal(permutation.drop_back(2), llvm::seq(rank - 2));
+}
 
 std::optional<TriangularSolve> TriangularSolveOf(const Op& op) {
   std::optional<TriangularSolve> solve;

@@ -11,6 +11,9 @@
 
 namespace plimsoll {
 
+// A transpose of matrices: of the last two dimensions.
+bool SwapsLastTwo(const Op& op);
+
 enum class Transposed : uint8_t { kNo, kYes, kAndConjugated };
 
 // op(matrix) * result = sides, or result * op(matrix) = sides.

@@ -140,6 +140,13 @@ Region& Op::AddRegion(std::unique_ptr<Region> region) {
 
 Op* Op::parent() const { return block_ != nullptr ? block_->parent() : nullptr; }
 
+bool Op::IsBefore(const Op& other) const {
+  for (const Op* op = other.previous(); op != nullptr; op = op->previous()) {
+    if (op == this) return true;
+  }
+  return false;
+}
+
 std::unique_ptr<Op> Op::Remove() {
   assert(block_ != nullptr);
   (previous_ != nullptr ? previous_->next_ : block_->first_) = next_;

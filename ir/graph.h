@@ -148,6 +148,8 @@ class Op {
   Op* parent() const;
   Op* next() const { return next_; }
   Op* previous() const { return previous_; }
+  // True if the other op is in the same block and comes later. Walks from there to here.
+  bool IsBefore(const Op& other) const;
 
   // Takes the op out of its block without destroying it.
   std::unique_ptr<Op> Remove();

@@ -22,26 +22,11 @@ namespace {
 // What is known of a sign may be as little as this.
 constexpr double kLargestSign = 8;
 
-bool IsBefore(const Op& first, const Op& second) {
-  for (const Op* op = second.previous(); op != nullptr; op = op->previous()) {
-    if (op == &first) return true;
-  }
-  return false;
-}
-
 // What is done where a Cholesky factorisation has failed: there the first way stays.
 bool IsFallback(const Op& op) {
   const Op* parent = op.parent();
   return parent != nullptr && parent->Is(Opcode::kIf) && op.block() == &parent->region(1).front() &&
          CheckedFactorization(*parent->operand(0)) != nullptr;
-}
-
-bool SwapsLastTwo(const Op& op) {
-  if (!op.Is(Opcode::kTranspose)) return false;
-  const llvm::ArrayRef<int64_t> permutation = op.Get("permutation").integers();
-  const auto rank = static_cast<int64_t>(permutation.size());
-  return rank >= 2 && permutation[rank - 1] == rank - 2 && permutation[rank - 2] == rank - 1 &&
-         llvm::equal(permutation.drop_back(2), llvm::seq(rank - 2));
 }
 
 bool IsTransposeOf(const Value& value, const Value& other) {
@@ -76,7 +61,7 @@ Op* CholeskyBefore(const Value& matrix, const Op& op) {
   for (const Value* form : forms) {
     for (Op* user : form->users()) {
       if (FactorizationOf(*user) == Factorization::kCholesky && IsLowerCholesky(*user) &&
-          user->block() == op.block() && IsBefore(*user, op)) {
+          user->block() == op.block() && user->IsBefore(op)) {
         return user;
       }
     }
@@ -335,8 +320,7 @@ Value* OrderBefore(const Op& factorization, const Op& op) {
   for (const Op* shifted : factorization.result(1)->users()) {
     if (shifted->result_count() != 1) continue;
     for (const Op* loop : shifted->result(0)->users()) {
-      if (!loop->Is(Opcode::kWhile) || loop->block() != op.block() || !IsBefore(*loop, op))
-        continue;
+      if (!loop->Is(Opcode::kWhile) || loop->block() != op.block() || !loop->IsBefore(op)) continue;
       for (Value* result : loop->results()) {
         const std::optional<RowOrder> order = RowOrderOf(*result);
         if (order && order->factorization == &factorization) return result;
@@ -358,7 +342,7 @@ Builder::Values SharedFactor(RuleScope& scope) {
   if (transpose == nullptr || !SwapsLastTwo(*transpose)) return {};
   for (Op* other : transpose->operand(0)->users()) {
     if (FactorizationOf(*other) != Factorization::kLu || other->block() != op.block() ||
-        !IsBefore(*other, op)) {
+        !other->IsBefore(op)) {
       continue;
     }
     Value* order = OrderBefore(*other, op);

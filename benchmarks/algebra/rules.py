@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 from benchmarks.algebra.table import definite, integers, lower, normal, program, regular
 
+import plimsoll
+
 RULES = "One rule at a time"
 
 
@@ -181,6 +183,24 @@ def slice_of_elementwise(n=4000):
 @rule("softmax(S) V")
 def softmax_product(n=4000):
     return lambda s, v: jax.nn.softmax(s) @ v, [normal(n, n), normal(n, 16)]
+
+
+@rule("A + A' of a kernel of points")
+def symmetric_transpose(n=4000):
+    def both(x):
+        kernel = jnp.exp(x @ x.T)
+        return kernel + kernel.T
+
+    return both, [normal(n, 4) / 4]
+
+
+@rule("the gradient of x' A x of a stated A")
+def symmetric_product(n=4000):
+    def form(x, a):
+        a = plimsoll.assume(a, "symmetric")
+        return x @ (a @ x)
+
+    return jax.grad(form), [normal(n), definite(n)]
 
 
 @rule("inv(A) b")
