@@ -15,6 +15,7 @@
 #include "rewrite/slice_rules.h"
 #include "rewrite/softmax_rules.h"
 #include "rewrite/solve_rules.h"
+#include "rewrite/sum_rules.h"
 #include "rewrite/symmetry_rules.h"
 
 namespace plimsoll {
@@ -34,6 +35,7 @@ llvm::ArrayRef<Rule> AllRules() {
     // Diagonals are read by the rules on products.
     llvm::append_range(all, PartialReadRules());
     llvm::append_range(all, SoftmaxRules());
+    llvm::append_range(all, SumRules());
     llvm::append_range(all, SymmetryRules());
     llvm::append_range(all, SolveRules());
     llvm::append_range(all, FactorRules());

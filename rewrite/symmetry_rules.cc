@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
+#include "rewrite/product_side.h"
 
 namespace plimsoll {
 namespace {
@@ -18,32 +19,6 @@ Builder::Values SymmetricTranspose(RuleScope& scope) {
   return {op.operand(0)};
 }
 
-// One operand of a product, with what the product does to its dimensions.
-struct Side {
-  Value* value = nullptr;
-  llvm::ArrayRef<int64_t> batch;
-  llvm::ArrayRef<int64_t> contracted;
-};
-
-Side SideOf(const Op& product, size_t operand) {
-  const Attribute numbers = product.Get("dot_dimension_numbers");
-  const bool is_left = operand == 0;
-  return {
-      .value = product.operand(operand),
-      .batch =
-          numbers.Find(is_left ? "lhs_batching_dimensions" : "rhs_batching_dimensions").integers(),
-      .contracted =
-          numbers.Find(is_left ? "lhs_contracting_dimensions" : "rhs_contracting_dimensions")
-              .integers()};
-}
-
-// Matrices of which one dimension is summed over, and all before are batches.
-bool IsMatrixSide(const Side& side) {
-  const auto rank = static_cast<int64_t>(side.value->type().rank());
-  return rank >= 2 && side.contracted.size() == 1 && side.contracted[0] >= rank - 2 &&
-         llvm::equal(side.batch, llvm::seq(rank - 2));
-}
-
 // Where the symmetric matrices are among the operands of `other`, if it gives the elements that
 // `product` gives.
 std::optional<size_t> SameElements(const Op& product, size_t symmetric, const Op& other) {
@@ -52,10 +27,10 @@ std::optional<size_t> SameElements(const Op& product, size_t symmetric, const Op
       other.result(0)->type().element_type() != product.result(0)->type().element_type()) {
     return std::nullopt;
   }
-  const Side sides = SideOf(product, 1 - symmetric);
+  const ProductSide sides = ProductSideOf(product, 1 - symmetric);
   for (const size_t i : {symmetric, 1 - symmetric}) {
-    const Side matrix = SideOf(other, i);
-    const Side other_sides = SideOf(other, 1 - i);
+    const ProductSide matrix = ProductSideOf(other, i);
+    const ProductSide other_sides = ProductSideOf(other, 1 - i);
     if (matrix.value == product.operand(symmetric) && IsMatrixSide(matrix) &&
         other_sides.value == sides.value && other_sides.batch == sides.batch &&
         other_sides.contracted == sides.contracted) {
@@ -69,7 +44,7 @@ std::optional<size_t> SameElements(const Op& product, size_t symmetric, const Op
 // has left, then what the right one has.
 Value* WithOperandsSwapped(Builder& builder, const Op& product) {
   const auto rank = static_cast<int64_t>(product.result(0)->type().rank());
-  const Side left = SideOf(product, 0);
+  const ProductSide left = ProductSideOf(product, 0);
   const auto batches = static_cast<int64_t>(left.batch.size());
   const auto of_left = static_cast<int64_t>(left.value->type().rank()) - batches -
                        static_cast<int64_t>(left.contracted.size());
@@ -86,7 +61,7 @@ Builder::Values SymmetricProduct(RuleScope& scope) {
   if (!op.Is(Opcode::kDotGeneral)) return {};
   for (const size_t i : {0, 1}) {
     Value& matrix = *op.operand(i);
-    if (!IsMatrixSide(SideOf(op, i)) || matrix.has_one_use()) continue;
+    if (!IsMatrixSide(ProductSideOf(op, i)) || matrix.has_one_use()) continue;
     for (const Op* other : matrix.users()) {
       if (other == &op || other->block() != op.block()) continue;
       const std::optional<size_t> place = SameElements(op, i, *other);

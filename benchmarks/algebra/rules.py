@@ -185,6 +185,14 @@ def softmax_product(n=4000):
     return lambda s, v: jax.nn.softmax(s) @ v, [normal(n, n), normal(n, 16)]
 
 
+@rule("(K + U U') v of a kernel of points")
+def product_of_sum(n=4000):
+    def product(x, u, v):
+        return (jnp.exp(x @ x.T) + jnp.exp(u) @ jnp.exp(u).T) @ v
+
+    return product, [normal(n, 4) / 4, normal(n, 64, seed=1), normal(n, 16)]
+
+
 @rule("A + A' of a kernel of points")
 def symmetric_transpose(n=4000):
     def both(x):
