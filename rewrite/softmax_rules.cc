@@ -1,7 +1,6 @@
 #include "rewrite/softmax_rules.h"
 
 #include <cstddef>
-#include <string_view>
 #include <utility>
 
 #include "analysis/indexed_value.h"
@@ -9,6 +8,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/pieces.h"
+#include "rewrite/product_side.h"
 #include "rewrite/shrink.h"
 
 namespace plimsoll {
@@ -80,28 +80,15 @@ class DivisionFinder {
 
 // Where the dimensions of an operand that are not summed over are in the product's result.
 llvm::SmallVector<int> KeptInResult(const Op& product, size_t operand) {
-  const Attribute numbers = product.Get("dot_dimension_numbers");
-  const auto of = [&](size_t side, std::string_view left, std::string_view right) {
-    return numbers.Find(side == 0 ? left : right).integers();
-  };
-  const auto batch = [&](size_t side) {
-    return of(side, "lhs_batching_dimensions", "rhs_batching_dimensions");
-  };
-  const auto summed = [&](size_t side) {
-    return of(side, "lhs_contracting_dimensions", "rhs_contracting_dimensions");
-  };
-  auto next = static_cast<int64_t>(batch(operand).size());
-  if (operand == 1) {
-    const size_t taken = batch(0).size() + summed(0).size();
-    next += static_cast<int64_t>(product.operand(0)->type().rank() - taken);
-  }
+  const ProductSide side = ProductSideOf(product, operand);
+  auto next = static_cast<int>(side.batch.size());
+  if (operand == 1) next += static_cast<int>(ProductSideOf(product, 0).Free().size());
   llvm::SmallVector<int> dimensions;
-  for (size_t d = 0; d < product.operand(operand)->type().rank(); ++d) {
-    const auto dimension = static_cast<int64_t>(d);
-    if (llvm::is_contained(summed(operand), dimension)) continue;
-    const auto* place = llvm::find(batch(operand), dimension);
-    const bool is_batch = place != batch(operand).end();
-    dimensions.push_back(static_cast<int>(is_batch ? place - batch(operand).begin() : next++));
+  for (const int64_t d : llvm::seq(static_cast<int64_t>(side.value->type().rank()))) {
+    if (llvm::is_contained(side.contracted, d)) continue;
+    const auto* place = llvm::find(side.batch, d);
+    const bool is_batch = place != side.batch.end();
+    dimensions.push_back(is_batch ? static_cast<int>(place - side.batch.begin()) : next++);
   }
   return dimensions;
 }
@@ -116,7 +103,6 @@ Builder::Values SoftmaxProduct(RuleScope& scope) {
   if (!op.Is(Opcode::kDotGeneral)) return {};
   const Type type = op.result(0)->type();
   if (!type.has_static_shape() || !IsWideFloat(type.element_type())) return {};
-  const Attribute numbers = op.Get("dot_dimension_numbers");
   Builder& builder = scope.builder();
   for (const size_t side : {0, 1}) {
     Value& operand = *op.operand(side);
@@ -124,10 +110,7 @@ Builder::Values SoftmaxProduct(RuleScope& scope) {
         operand.type().element_type() != type.element_type()) {
       continue;
     }
-    DivisionFinder finder(
-        builder,
-        numbers.Find(side == 0 ? "lhs_contracting_dimensions" : "rhs_contracting_dimensions")
-            .integers());
+    DivisionFinder finder(builder, ProductSideOf(op, side).contracted);
     if (!finder.Find(operand)) continue;
     Value* operands[2] = {op.operand(0), op.operand(1)};
     operands[side] = finder.Undivided();

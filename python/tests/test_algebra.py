@@ -60,6 +60,31 @@ PRODUCTS = {
         (lambda a, b, x: x @ jnp.kron(a, b), [(7, 11), (13, 5), (91,)]),
     ],
 }
+
+
+def kernel(x):
+    return jnp.exp(-jnp.sum((x[:, None] - x[None]) ** 2, axis=-1))
+
+
+# The same of floats alone.
+MATRICES = {
+    "product_of_sum": [
+        (lambda x, v: (kernel(x) + 2 * jnp.eye(M)) @ v, [(M, 3), (M, 4)]),
+        (lambda x, d, v: (kernel(x) + jnp.diag(jnp.exp(d))) @ v, [(M, 3), (M,), (M,)]),
+        (lambda x, u, v: (kernel(x) + u @ u.T) @ v, [(M, 3), (M, 5), (M, 7)]),
+        (lambda x, u, v: v.T @ (u @ u.T + kernel(x)), [(M, 3), (M, 5), (M, 7)]),
+        (lambda x, u, v: v @ (x @ x.T + jnp.outer(u, u)), [(M, N), (M,), (M,)]),
+    ],
+    "symmetric_transpose": [
+        (lambda x: kernel(x) - 0.5 * kernel(x).T, [(M, 3)]),
+        (lambda a: jnp.sin(plimsoll.assume(a + a.T, "symmetric")).T, [(M, M)]),
+    ],
+    "symmetric_product": [
+        (lambda x, v: (kernel(x) @ v, v.T @ kernel(x)), [(M, 3), (M, 4)]),
+        (lambda x, v: jax.grad(lambda v: v @ kernel(x) @ v)(v), [(M, 3), (M,)]),
+    ],
+}
+MATRIX_CASES = [(rule, *case) for rule, cases in MATRICES.items() for case in cases]
 CASES = [(rule, *case) for rule, cases in PRODUCTS.items() for case in cases]
 
 
@@ -73,7 +98,12 @@ def test_a_rule_fires_and_is_as_exact(rule, function, shapes, dtype):
     assert rule in compared.fired
 
 
-@pytest.mark.parametrize("rule, function, shapes", CASES)
+@pytest.mark.parametrize("rule, function, shapes", MATRIX_CASES)
+def test_what_matrices_are_is_used(rule, function, shapes):
+    assert rule in compare(function, [numbers(*shape) for shape in shapes]).fired
+
+
+@pytest.mark.parametrize("rule, function, shapes", CASES + MATRIX_CASES)
 def test_gradients_are_as_exact(rule, function, shapes):
     compared = compare(with_gradient(function), [numbers(*shape) for shape in shapes])
     assert compared.report["seconds_after"] <= compared.report["seconds_before"]
