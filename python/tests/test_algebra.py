@@ -80,7 +80,7 @@ MATRICES = {
         (lambda a: jnp.sin(plimsoll.assume(a + a.T, "symmetric")).T, [(M, M)]),
     ],
     "symmetric_product": [
-        (lambda x, v: (kernel(x) @ v, v.T @ kernel(x)), [(M, 3), (M, 4)]),
+        (lambda x, v: kernel(x) @ v - 2 * (v.T @ kernel(x)).T, [(M, 3), (M, 4)]),
         (lambda x, v: jax.grad(lambda v: v @ kernel(x) @ v)(v), [(M, 3), (M,)]),
     ],
 }
