@@ -32,6 +32,8 @@ from plimsoll.need import need_of
 MOST_ELEMENTS = 100_000
 # What takes longer than this, in seconds, runs once.
 LONG_RUN = 15
+# Bytes of arrays that a trace makes and keeps, such as constants.
+LEFT_BY_TRACING = 1024
 
 
 def main() -> None:
@@ -123,8 +125,8 @@ def ask(program: Program, low: int, high: int, steps: int) -> None:
     if answer["is_held"]:
         return
     if low < answer["needed"] < high:
-        # The error says that this limit works.
-        claimed, _ = _asked(program.name, function, arguments, answer["needed"])
+        # The error says that this limit works, but for what tracing left on the device since.
+        claimed, _ = _asked(program.name, function, arguments, answer["needed"] + LEFT_BY_TRACING)
         _answer(**claimed, is_claimed=True)
         low, high = (low, claimed["limit"]) if claimed["is_held"] else (claimed["limit"], high)
     for _ in range(steps):
