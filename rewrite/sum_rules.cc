@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/indexed_value.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
@@ -77,6 +78,38 @@ Value* TimesFactors(Builder& builder, const MatrixProduct& product, const LowRan
                             {}, precision);
 }
 
+// What depends on one of two indices alone, as a vector; null if it does not.
+Value* VectorAlong(Builder& builder, Value& operand, int index) {
+  const IndexedValue element = SeeThrough(AllIndices(operand));
+  const bool is_vector =
+      llvm::all_of(element.indices, [&](int i) { return i == kNoIndex || i == index; });
+  if (!is_vector) return nullptr;
+  return Arrange(builder, element, {index}, {operand.type().shape()[index]});
+}
+
+// An outer product of two vectors, as a matrix of one column times one of one row.
+std::optional<LowRank> OuterProductOf(Builder& builder, const Value& matrix) {
+  const Op* product = matrix.defining_op();
+  if (product == nullptr || !product->Is(Opcode::kMultiply)) return std::nullopt;
+  for (const size_t i : {0, 1}) {
+    Value* column = VectorAlong(builder, *product->operand(i), 0);
+    Value* row = VectorAlong(builder, *product->operand(1 - i), 1);
+    if (column == nullptr || row == nullptr) continue;
+    const llvm::ArrayRef<int64_t> shape = matrix.type().shape();
+    return LowRank{.left = builder.Reshape(column, {shape[0], 1}),
+                   .right = builder.Reshape(row, {1, shape[1]}),
+                   .left_dimension = 1,
+                   .right_dimension = 0};
+  }
+  return std::nullopt;
+}
+
+std::optional<LowRank> FactorsOf(RuleScope& scope, const Value& matrix) {
+  if (matrix.type().rank() != 2) return std::nullopt;
+  const std::optional<LowRank> factors = scope.properties().LowRankOf(matrix);
+  return factors ? factors : OuterProductOf(scope.builder(), matrix);
+}
+
 // (A + B) x as A x + B x, where B x is cheap without B.
 Builder::Values ProductOfSum(RuleScope& scope) {
   const Op& op = scope.op();
@@ -96,8 +129,7 @@ Builder::Values ProductOfSum(RuleScope& scope) {
     for (const size_t part : {0, 1}) {
       Value& special = *sum->operand(part);
       Value& other = *sum->operand(1 - part);
-      const std::optional<LowRank> factors =
-          special.type().rank() == 2 ? properties.LowRankOf(special) : std::nullopt;
+      const std::optional<LowRank> factors = FactorsOf(scope, special);
       if (!factors && !properties.Has(special, Property::kDiagonal)) continue;
       if (!CannotCancel(properties, special, other)) {
         return scope.Refuse("the matrices that are added might cancel");

@@ -68,6 +68,20 @@ TEST(ProductOfSumTest, ThinFactorsComeOneAfterTheOther) {
   }
 }
 
+TEST(ProductOfSumTest, AnOuterProductIsNotMade) {
+  const Rewritten rewritten = Rewrite(SumRules(), {"256x256xf32", "256x3xf32", "256xf32"},
+                                      StrCat(kKernel, R"(
+  %a = "stablehlo.exponential"(%2) : (tensor<256xf32>) -> tensor<256xf32>
+  %b = "stablehlo.broadcast_in_dim"(%a) <{broadcast_dimensions = array<i64: 0>}> : (tensor<256xf32>) -> tensor<256x256xf32>
+  %c = "stablehlo.broadcast_in_dim"(%a) <{broadcast_dimensions = array<i64: 1>}> : (tensor<256xf32>) -> tensor<256x256xf32>
+  %u = "stablehlo.multiply"(%c, %b) : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+)",
+                                             SumTimes("%u", "%k")),
+                                      {{"%p", "256x3xf32"}});
+  EXPECT_EQ(rewritten.fired(), Names{"product_of_sum"});
+  EXPECT_EQ(rewritten.body.find("broadcast_in_dim"), std::string::npos);
+}
+
 TEST(ProductOfSumTest, RefusesMatricesThatMightCancel) {
   const Rewritten rewritten =
       Rewrite(SumRules(), kArguments, StrCat(kThin, SumTimes("%u", "%0")), {{"%p", "256x3xf32"}});

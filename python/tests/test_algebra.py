@@ -50,7 +50,7 @@ PRODUCTS = {
         (lambda a, b: jnp.trace(a @ b), [(M, N), (N, M)]),
         (lambda a: jnp.trace(a.T @ a), [(M, N)]),
         (lambda a, b: jnp.diag(a @ b), [(M, N), (N, M)]),
-        (lambda a, b: jnp.diagonal(a @ b, axis1=1, axis2=2), [(3, M, N), (3, N, M)]),
+        (lambda a, b: jnp.diagonal(a @ b, axis1=1, axis2=2), [(3, M, 5), (3, 5, M)]),
         (lambda a: jnp.eye(M, dtype=a.dtype) @ a, [(M, N)]),
         (lambda d, a: (jnp.eye(M, dtype=a.dtype) * d) @ a, [(M,), (M, N)]),
     ],
