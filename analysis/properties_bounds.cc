@@ -191,6 +191,14 @@ Bounds OfOp(const Op& op, const Value& value, llvm::function_ref<Bounds(const Va
       if (!IsFloat(value.type()) || !divisor || *divisor == 0 || std::isnan(*divisor)) return {};
       return Multiply(operand(0), {.least = 1 / *divisor, .most = 1 / *divisor});
     }
+    case Opcode::kRemainder: {
+      // Smaller than the divisor, and of the dividend's sign; by 0 it is the dividend.
+      const Bounds dividend = operand(0);
+      const Bounds divisor = operand(1);
+      if (divisor.least <= 0 && divisor.most >= 0) return {};
+      const double most = Magnitude(divisor).most - (IsFloat(value.type()) ? 0 : 1);
+      return {.least = dividend.least >= 0 ? 0 : -most, .most = dividend.most <= 0 ? 0 : most};
+    }
     case Opcode::kMaximum: {
       const Bounds a = operand(0);
       const Bounds b = operand(1);

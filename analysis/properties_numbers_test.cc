@@ -256,6 +256,22 @@ TEST(BoundsTest, Arithmetic) {
             (Bounds{.least = -1, .most = 2}));
 }
 
+TEST(BoundsTest, RemaindersAreSmallerThanTheDivisor) {
+  const std::string three = Constant("%c", "3", "4xi32");
+  const std::string remainder = Binary("%r", "remainder", "%0", "%c", "4xi32");
+  EXPECT_EQ(BoundsOf({"4xi32"}, three + remainder, {"%r", "4xi32"}),
+            (Bounds{.least = -2, .most = 2}));
+  EXPECT_EQ(
+      BoundsOf({}, three + Iota("%i", 0, "4xi32") + Binary("%r", "remainder", "%i", "%c", "4xi32"),
+               {"%r", "4xi32"}),
+      (Bounds{.least = 0, .most = 2}));
+  // By 0 it is the dividend.
+  EXPECT_EQ(
+      BoundsOf({"4xi8"}, Iota("%c", 0, "4xi8") + Binary("%r", "remainder", "%0", "%c", "4xi8"),
+               {"%r", "4xi8"}),
+      (Bounds{.least = -128, .most = 127}));
+}
+
 TEST(BoundsTest, IntegersThatMayOverflow) {
   const std::string sum = Binary("%r", "add", "%0", "%0", "4xi8");
   EXPECT_EQ(BoundsOf({"4xi8"}, sum, {"%r", "4xi8"}), (Bounds{.least = -128, .most = 127}));
