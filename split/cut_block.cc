@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/block_view.h"
 #include "ir/builder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -181,9 +182,21 @@ class PassBuilder {
     }
     RETURN_IF_ERROR(builder.status());
     ASSIGN_OR_RETURN(Values results, EmitChunk(builder, op, factor, operands, chunk));
+    // Fused into what reads each element again and again, it would be read across memory each time.
+    if (op.Is(Opcode::kTranspose) && IsSpread(*op.result(0))) {
+      results[0] = builder.OptimizationBarrier({results[0]})[0];
+    }
     for (size_t i = 0; i < results.size(); ++i) chunks[op.result(i)] = results[i];
     if (!is_accumulated) return OkStatus();
     return Accumulate(builder, op, factor, place, state, results, next);
+  }
+
+  // True if the value's elements are repeated, with others of the same size in between.
+  static bool IsSpread(const Value& value) {
+    return llvm::any_of(value.users(), [&](const Op* user) {
+      if (!user->Is(Opcode::kBroadcastInDim) && !user->Is(Opcode::kReshape)) return false;
+      return BytesOf(*user->result(0)) > BytesOf(value) || IsSpread(*user->result(0));
+    });
   }
 
   // Puts the op's results of this chunk together with those so far, which begin at `place`.

@@ -297,6 +297,24 @@ TEST(CutBlockTest, ShortSumsAndExactOnesDoNot) {
   EXPECT_THAT(LongSum("i32", "negate", 1), Not(HasSubstr("is_finite")));
 }
 
+// Each row of the transposed %0 is compared with each number of the others.
+TEST(CutBlockTest, ATransposeThatIsReadAgainAndAgainIsMadeInMemory) {
+  const std::string ops = StrCat(R"(
+  %t = "stablehlo.transpose"(%0) <{permutation = array<i64: 1, 0>}> : (tensor<3x6xf32>) -> tensor<6x3xf32>
+  %u = "stablehlo.reshape"(%t) : (tensor<6x3xf32>) -> tensor<6x1x3xf32>
+  %a = "stablehlo.broadcast_in_dim"(%u) <{broadcast_dimensions = array<i64: 0, 1, 2>}> : (tensor<6x1x3xf32>) -> tensor<6x4x3xf32>
+  %k = "stablehlo.sine"(%a) : (tensor<6x4x3xf32>) -> tensor<6x4x3xf32>
+  %z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %d = "stablehlo.reduce"(%k, %z) <{dimensions = array<i64: 1, 2>}> ({
+  ^bb1(%x: tensor<f32>, %y: tensor<f32>):
+    %o = "stablehlo.add"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%o) : (tensor<f32>) -> ()
+  }) : (tensor<6x4x3xf32>, tensor<f32>) -> tensor<6xf32>
+)");
+  EXPECT_THAT(AfterCut({"3x6xf32"}, ops, {{"%d", "6xf32"}}, "sine", 0, 2),
+              HasSubstr("\"stablehlo.optimization_barrier\"(%11) : (tensor<2x3xf32>)"));
+}
+
 TEST(CutBlockTest, OneChunkNeedsNoLoop) {
   EXPECT_EQ(AfterCut({"5xf32", "5xf32"}, StrCat(kOuter, kProduct), {{"%d", "5xf32"}}, "multiply", 1,
                      5, 0),

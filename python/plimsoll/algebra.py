@@ -1,11 +1,13 @@
 """Algebra: which rules may change a program, and programs that are changed to be faster."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from plimsoll import ir, roundtrip, user_rules
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
+from plimsoll.need import need_of
 
 OPTIMIZE = "PLIMSOLL_OPTIMIZE"
 DISABLE = "PLIMSOLL_DISABLE"
@@ -47,6 +49,29 @@ def simplify(module: Any) -> tuple[Any, dict[str, Any] | None]:
     if not report["is_surely_faster"]:
         return module, report
     return roundtrip.parse(simplified.text_bytes(), module), report
+
+
+# A program is taken to need less than before if the estimate says so by this factor.
+SURELY_LESS = 0.8
+# What XLA needs may differ by so much, in bytes, without being more.
+SAME_NEED = 64 << 10
+
+
+def choose(simplified: Any, report: dict[str, Any], compile_plain: Callable[[], Any]) -> Any:
+    """The executable of the simplified program, or the plain one if that needs less memory.
+
+    Plain is compiled only if the estimate leaves a doubt.
+    """
+    if report["peak_after"] <= SURELY_LESS * report["peak_before"]:
+        return simplified
+    plain = compile_plain()
+    needs = [need_of(executable) for executable in (simplified, plain)]
+    if None in needs or needs[0].total <= needs[1].total + SAME_NEED:
+        return simplified
+    reason = "XLA needs more memory for it"
+    report["refused_rules"] += [rule | {"reason": reason} for rule in report["rules"]]
+    report["rules"] = []
+    return plain
 
 
 def _one_of(variable: str, words: tuple[str, str]) -> str:

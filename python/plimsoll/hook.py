@@ -202,6 +202,10 @@ def _compile(original: Callable) -> Callable:
             _report_fault("XLA refused a program that was changed", error)
             program = module
             executable = compile_program(module)
+        if program is not module and simplification is not None:
+            chosen = algebra.choose(executable, simplification, lambda: compile_program(module))
+            program = program if chosen is executable else module
+            executable = chosen
         executable = _judge(
             executable,
             module,

@@ -11,7 +11,7 @@ import pytest
 import plimsoll
 from algebra.check import compare, with_gradient
 from conftest import ROOT
-from plimsoll import ir
+from plimsoll import algebra, ir
 
 
 def numbers(*shape, dtype="float32", seed=0):
@@ -354,6 +354,22 @@ def test_what_is_made_faster_gives_the_same(monkeypatch):
     expected = chain(*arguments)
     monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
     np.testing.assert_allclose(jax.jit(chain)(*arguments), expected, rtol=1e-4, atol=1e-2)
+
+
+def swap(a, b, v):
+    return (a @ b) @ v, a + b
+
+
+def test_what_xla_needs_more_for_is_not_used(monkeypatch):
+    """Where the estimate leaves a doubt, both programs are compiled."""
+    monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
+    arguments = [numbers(300, 300), numbers(300, 300), numbers(300)]
+    monkeypatch.setattr(algebra, "SURELY_LESS", 0)
+    assert plimsoll.explain(swap, *arguments).compilation.is_changed
+    monkeypatch.setattr(algebra, "SAME_NEED", -(1 << 40))
+    explanation = plimsoll.explain(swap, *arguments)
+    assert not explanation.compilation.is_changed
+    assert "XLA needs more memory for it" in str(explanation)
 
 
 @pytest.mark.parametrize("variable", ["PLIMSOLL_OPTIMIZE", "PLIMSOLL_NUMERICS"])
