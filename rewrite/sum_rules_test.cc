@@ -48,21 +48,23 @@ std::string SumTimes(std::string_view a, std::string_view b, bool from_the_left 
                 ") -> tensor<", from_the_left ? "3x256xf32" : "256x3xf32", ">\n");
 }
 
-const std::vector<std::string_view> kArguments = {"256x256xf32", "256x3xf32", "256x4xf32",
-                                                  "4x256xf32"};
+std::vector<std::string_view> Arguments() {
+  return {"256x256xf32", "256x3xf32", "256x4xf32", "4x256xf32"};
+}
 
 TEST(ProductOfSumTest, ADiagonalScalesTheRows) {
-  const Rewritten rewritten = Rewrite(
-      SumRules(), kArguments, StrCat(kKernel, kTwice, SumTimes("%k", "%d")), {{"%p", "256x3xf32"}});
+  const Rewritten rewritten =
+      Rewrite(SumRules(), Arguments(), StrCat(kKernel, kTwice, SumTimes("%k", "%d")),
+              {{"%p", "256x3xf32"}});
   EXPECT_EQ(rewritten.fired(), Names{"product_of_sum"});
   EXPECT_EQ(rewritten.body.find("stablehlo.add\"(%0"), std::string::npos) << rewritten.body;
 }
 
 TEST(ProductOfSumTest, ThinFactorsComeOneAfterTheOther) {
   for (const bool from_the_left : {false, true}) {
-    const Rewritten rewritten =
-        Rewrite(SumRules(), kArguments, StrCat(kKernel, kThin, SumTimes("%u", "%k", from_the_left)),
-                {{"%p", from_the_left ? "3x256xf32" : "256x3xf32"}});
+    const Rewritten rewritten = Rewrite(SumRules(), Arguments(),
+                                        StrCat(kKernel, kThin, SumTimes("%u", "%k", from_the_left)),
+                                        {{"%p", from_the_left ? "3x256xf32" : "256x3xf32"}});
     EXPECT_EQ(rewritten.fired(), Names{"product_of_sum"});
     EXPECT_EQ(rewritten.body.find("tensor<4x256xf32>) -> tensor<256x256xf32>"), std::string::npos);
   }
@@ -84,15 +86,15 @@ TEST(ProductOfSumTest, AnOuterProductIsNotMade) {
 
 TEST(ProductOfSumTest, RefusesMatricesThatMightCancel) {
   const Rewritten rewritten =
-      Rewrite(SumRules(), kArguments, StrCat(kThin, SumTimes("%u", "%0")), {{"%p", "256x3xf32"}});
+      Rewrite(SumRules(), Arguments(), StrCat(kThin, SumTimes("%u", "%0")), {{"%p", "256x3xf32"}});
   EXPECT_TRUE(rewritten.fired().empty());
   EXPECT_EQ(rewritten.refused(),
             std::vector<std::string>{"product_of_sum: the matrices that are added might cancel"});
 }
 
 TEST(ProductOfSumTest, LeavesSumsOfFullMatrices) {
-  const Rewritten rewritten =
-      Rewrite(SumRules(), kArguments, StrCat(kKernel, SumTimes("%k", "%k")), {{"%p", "256x3xf32"}});
+  const Rewritten rewritten = Rewrite(SumRules(), Arguments(),
+                                      StrCat(kKernel, SumTimes("%k", "%k")), {{"%p", "256x3xf32"}});
   EXPECT_TRUE(rewritten.fired().empty());
   EXPECT_TRUE(rewritten.refused().empty());
 }
