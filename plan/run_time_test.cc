@@ -66,7 +66,7 @@ TEST(RunTimeTest, ALoopThatDoesNotSayHowOftenItRunsIsNotForNothing) {
   EXPECT_NEAR(Seconds(Loop("0", LessThan("%1"))), 10 * turn, turn);
 }
 
-// A sum of squares by way of a matrix that XLA has to make.
+// A product by way of a matrix of 4 MB that XLA has to make.
 constexpr std::string_view kProduct = R"(%p = "stablehlo.dot_general"(%0, %1) <{
   dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
   rhs_contracting_dimensions = [0]>}> : (tensor<1000x10xf32>, tensor<10x1000xf32>) ->
