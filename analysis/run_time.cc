@@ -7,6 +7,7 @@
 #include "analysis/block_view.h"
 #include "analysis/indexing.h"
 #include "analysis/linear_algebra.h"
+#include "analysis/op_class.h"
 #include "analysis/peak.h"
 
 namespace plimsoll {
@@ -14,8 +15,6 @@ namespace {
 
 // Operations of factorisations and solves, which are less regular than products.
 constexpr double kSolvedPerSecond = 2e10;
-// Of memory, for what the cache does not hold.
-constexpr double kBytesPerSecond = 4e9;
 // To find the place of a window that is read or written, however small it is. Measured: scatters of
 // rows of 1 and of 16 take 1.5 and 3 ns for each, and gathers as much.
 constexpr double kSecondsPerWindow = 1.5e-9;
@@ -184,6 +183,7 @@ double SecondsOf(const Op& op) {
     case Opcode::kIota:
     case Opcode::kBroadcastInDim:
     case Opcode::kReshape:
+    case Opcode::kOptimizationBarrier:
       return 0;
     default:
       return elements / kElementsPerSecond;
@@ -216,21 +216,110 @@ double FlopsOf(const Block& block) {
   return flops;
 }
 
-double SecondsInMemory(const Block& block, int64_t cache_bytes) {
+namespace {
+
+// Rates of whole programs on two cores, fitted to the times of 84 programs as they are and under
+// limits (benchmarks/squeeze). Of two ways to compute the same, the times are known to 10 percent
+// (median).
+constexpr double kSecondsPerFused = 1e-11;
+constexpr double kSecondsPerTranscendental = 4.7e-10;
+constexpr double kSecondsPerProduct = 1.25e-11;
+// Of products so small that calling a library takes longer.
+constexpr double kSmallProducts = 1e5;
+constexpr double kSecondsPerSmallProduct = 3e-10;
+constexpr double kSecondsPerConvolved = 3.3e-11;
+constexpr double kSecondsPerReduced = 9e-11;
+constexpr double kSecondsPerReducedTogether = 3.2e-9;  // Several values by one body.
+constexpr double kSecondsPerMoved = 4.1e-10;
+constexpr double kSecondsPerSorted = 7e-8;
+constexpr double kSecondsPerRanked = 1.8e-9;
+constexpr double kSecondsPerFourier = 1.7e-10;
+constexpr double kSecondsPerKernel = 2.6e-8;
+constexpr double kSecondsPerTurn = 2e-6;
+
+// Of values that are not fused: written once, and read by each user.
+constexpr double kSecondsPerByte = 1.2e-11;
+// XLA takes its temporaries anew in each run, and the system hands them out page by page.
+constexpr double kSecondsPerTemporaryByte = 2.7e-10;
+
+double SecondsInProgram(const Op& op) {
+  double elements = 0;
+  for (const Value* result : op.results()) elements += ElementCount(*result);
+  switch (op.opcode()) {
+    case Opcode::kDotGeneral: {
+      const double products = ProductsOf(op);
+      return products * (products < kSmallProducts ? kSecondsPerSmallProduct : kSecondsPerProduct);
+    }
+    case Opcode::kConvolution: {
+      // Pictures are what cores share.
+      const int64_t batch = op.Get("dimension_numbers").Find("output_batch_dimension").integer();
+      const bool is_alone = op.result(0)->type().shape()[batch] == 1;
+      return ProductsOf(op) * kSecondsPerConvolved * (is_alone ? 2 : 1);
+    }
+    case Opcode::kReduce:
+      return ElementCount(*op.operand(0)) *
+             (op.result_count() > 1 ? kSecondsPerReducedTogether : kSecondsPerReduced);
+    case Opcode::kReduceWindow:
+      return ElementCount(*op.operand(0)) * kSecondsPerReduced;
+    case Opcode::kSort:
+      return ElementCount(*op.operand(0)) * kSecondsPerSorted;
+    case Opcode::kChloTopK:
+      return ElementCount(*op.operand(0)) * kSecondsPerRanked;
+    case Opcode::kFft:
+      return elements * kSecondsPerFourier;
+    case Opcode::kSlice:
+    case Opcode::kDynamicSlice:
+    case Opcode::kConcatenate:
+    case Opcode::kPad:
+    case Opcode::kReverse:
+    case Opcode::kTranspose:
+      return elements * kSecondsPerMoved;
+    case Opcode::kDynamicUpdateSlice:
+      return ElementCount(*op.operand(1)) * kSecondsPerMoved;
+    case Opcode::kConstant:
+    case Opcode::kIota:
+    case Opcode::kBroadcastInDim:
+    case Opcode::kReshape:
+    case Opcode::kOptimizationBarrier:
+      return 0;
+    default:
+      break;
+  }
+  if (!IsElementwise(op)) return SecondsOf(op);
+  const bool is_cheap = ClassOf(op) == OpClass::kCheap;
+  return elements * (is_cheap ? kSecondsPerFused : kSecondsPerTranscendental);
+}
+
+// Of all ops of a block, and of its loops' bodies as often as they run.
+double SecondsToRun(const Block& block) {
   double seconds = 0;
   for (const Value* value : MaterializedValues(block)) {
-    const int64_t bytes = BytesOf(*value);
-    if (bytes <= cache_bytes) continue;
+    seconds += kSecondsPerKernel;
     // A loop's state is read and written where it is used, chunk by chunk most often.
     if (value->defining_op()->Is(Opcode::kWhile)) continue;
-    const double times = 1 + static_cast<double>(value->use_count());
-    seconds += times * static_cast<double>(bytes) / kBytesPerSecond;
+    const auto touched = static_cast<double>(1 + value->use_count());
+    seconds += touched * static_cast<double>(BytesOf(*value)) * kSecondsPerByte;
   }
   for (const Op& op : block) {
-    if (!op.Is(Opcode::kWhile)) continue;
-    seconds += TurnsOf(op) * SecondsInMemory(op.region(1).front(), cache_bytes);
+    if (op.Is(Opcode::kWhile)) {
+      seconds += TurnsOf(op) * (kSecondsPerTurn + SecondsToRun(op.region(1).front()));
+    } else if (op.Is(Opcode::kCase) || op.Is(Opcode::kIf)) {
+      double most = 0;
+      for (size_t r = 0; r < op.region_count(); ++r) {
+        most = std::max(most, SecondsToRun(op.region(r).front()));
+      }
+      seconds += most;
+    } else {
+      seconds += SecondsInProgram(op);
+    }
   }
   return seconds;
+}
+
+}  // namespace
+
+double SecondsOfProgram(const Block& block, int64_t temporary_bytes) {
+  return SecondsToRun(block) + static_cast<double>(temporary_bytes) * kSecondsPerTemporaryByte;
 }
 
 }  // namespace plimsoll

@@ -26,8 +26,9 @@ double FlopsOf(const Op& op);
 double FlopsOf(const Block& block);
 // Of all ops of the block, with what each takes even if it has next to nothing to do.
 double SecondsOf(const Block& block);
-// What it takes beyond that to write and read values which do not stay in a cache of that size.
-double SecondsInMemory(const Block& block, int64_t cache_bytes);
+// The same with what XLA fuses, what turns of loops take, and so many bytes of temporaries: to
+// compare whole programs that compute the same in other ways, not single ops.
+double SecondsOfProgram(const Block& block, int64_t temporary_bytes);
 
 }  // namespace plimsoll
 

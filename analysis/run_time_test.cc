@@ -164,23 +164,21 @@ TEST(RunTimeTest, WhatIsDoneAfterAFailureIsRare) {
   EXPECT_LT(choose("EQ") + 0.01, choose("NE"));
 }
 
-// A sum of squares by way of a matrix that XLA has to make.
-constexpr std::string_view kProduct = R"(%p = "stablehlo.dot_general"(%0, %1) <{
-  dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
-  rhs_contracting_dimensions = [0]>}> : (tensor<1000x10xf32>, tensor<10x1000xf32>) ->
-  tensor<1000x1000xf32>
-  %q = "stablehlo.dot_general"(%p, %0) <{
-  dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
-  rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x10xf32>) ->
-  tensor<1000x10xf32>)";
-
-TEST(SecondsInMemoryTest, WhatDoesNotFitTheCacheIsWrittenAndRead) {
-  const std::unique_ptr<Module> module =
-      Program({"1000x10xf32", "10x1000xf32"}, kProduct, {{"%q", "1000x10xf32"}});
+TEST(SecondsOfProgramTest, TemporariesTakeTime) {
+  const std::unique_ptr<Module> module = Loop("0", LessThan("%n"));
   ASSERT_NE(module, nullptr);
   const Block& body = *module->main()->entry_block();
-  EXPECT_EQ(SecondsInMemory(body, 4'000'000), 0);
-  EXPECT_NEAR(SecondsInMemory(body, 3'999'999), 2e-3, 1e-9);
+  EXPECT_NEAR(SecondsOfProgram(body, 1'000'000'000) - SecondsOfProgram(body, 0), 0.27, 1e-6);
+}
+
+TEST(SecondsOfProgramTest, WhatIsFusedTakesLittle) {
+  const auto seconds = [](std::string_view op) {
+    const std::unique_ptr<Module> module = OneOp(
+        {"1000x1000xf32"},
+        StrCat("%r = \"", op, "\"(%0) : (tensor<1000x1000xf32>) -> ", "tensor<1000x1000xf32>"));
+    return module == nullptr ? 0 : SecondsOfProgram(*module->main()->entry_block(), 0);
+  };
+  EXPECT_GT(seconds("stablehlo.tanh"), 3 * seconds("stablehlo.negate"));
 }
 
 }  // namespace

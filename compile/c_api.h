@@ -121,8 +121,8 @@ PLIMSOLL_API PlimsollError* plimsoll_rule_add(const char* name, const char* cons
 PLIMSOLL_API void plimsoll_rule_remove(PlimsollRule* rule);
 
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
-// {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes},
-// and what plimsoll_module_simplify takes.
+// {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes,
+// "fresh_temporaries": 0 or 1}, and what plimsoll_module_simplify takes.
 // The module must stay alive and unchanged until the planner is freed.
 PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                                   PlimsollPlanner** planner);

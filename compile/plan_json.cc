@@ -114,6 +114,8 @@ StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
       options.budget = bytes;
     } else if (name == "best_chunk") {
       options.best_chunk_bytes = bytes;
+    } else if (name == "fresh_temporaries") {
+      options.has_fresh_temporaries = bytes != 0;
     } else if (name == "most_value") {
       options.most_value_bytes = bytes;
     } else if (name == "most_chunk") {

@@ -47,17 +47,21 @@ constexpr Strategy kStrategies[] = {
 };
 // The first of them leave the least whole.
 constexpr size_t kLeastStrategies = 3;
-// What is larger than so many of the best chunks does not stay in the cache.
-constexpr int64_t kCacheChunks = 2;
-// Smaller budgets for which plans are made as well: what is cut more stays in the cache, and a
-// program that runs fast under a small limit should do so under every larger one.
-constexpr int64_t kFirstBudget = 4 << 20;
+// The step between smaller budgets, from that of one chunk on, for which plans are made as well:
+// what is cut more stays in the cache, and a program that runs fast under a small limit should do
+// so under every larger one.
 constexpr int64_t kBudgetStep = 4;
+// With more ops there are fewer plans, so that planning takes no longer than XLA does.
+constexpr int64_t kManyOps = 1000;
 // A plan that fits and takes at most this much longer than the whole program is good enough.
 constexpr double kGoodEnough = 1.1;
 // Estimates are off by some percent, so being somewhat over the budget is traded for time: the
 // ratio to this power counts as much as a ratio of times.
-constexpr int kOverPower = 8;
+constexpr double kOverPower = 8;
+// The estimated times are off as well: beyond what a few chunks take, a tenth of the memory counts
+// as much as a seventh of the time.
+constexpr double kUnderPower = 1.0 / 16;
+constexpr int64_t kFewChunks = 16;
 
 // How many devices the program is for.
 int64_t DeviceCount(const Module& module) {
@@ -105,11 +109,16 @@ std::vector<HeldValue> HeldValues(const Peak& peak, const Block& body, const Blo
   return held;
 }
 
-// What speaks against a plan: the time that it takes, and far more what it is over the budget.
-double Badness(const PlannedModule& planned, int64_t budget) {
-  const double over =
-      static_cast<double>(planned.peak_after) / static_cast<double>(std::max<int64_t>(1, budget));
-  return planned.seconds * std::pow(std::max(1.0, over), kOverPower);
+// What speaks against a plan: the time that it takes, far more what it is over the budget, and a
+// little what it needs within it.
+double Badness(const PlannedModule& planned, const PlannerOptions& options) {
+  const auto share = [&](int64_t bytes) {
+    return static_cast<double>(bytes) / static_cast<double>(std::max<int64_t>(1, options.budget));
+  };
+  const double over = std::pow(std::max(1.0, share(planned.peak_after)), kOverPower);
+  const int64_t little = kFewChunks * options.best_chunk_bytes;
+  return planned.seconds * over *
+         std::pow(share(std::max(planned.peak_after, little)), kUnderPower);
 }
 
 bool HaveSameAxes(const std::vector<MadeCut>& a, const std::vector<MadeCut>& b) {
@@ -186,25 +195,33 @@ StatusOr<PlannedModule> Planner::Fastest() const {
   PlannedModule best;
   const auto consider = [&](PlannedModule planned) {
     const bool is_first = best.module == nullptr || !best.has_changes();
-    const bool is_better = planned.has_changes() &&
-                           (is_first || Badness(planned, aim_.budget) < Badness(best, aim_.budget));
+    const bool is_better =
+        planned.has_changes() && (is_first || Badness(planned, aim_) < Badness(best, aim_));
     if (best.module == nullptr || is_better) best = std::move(planned);
   };
   const bool has_bound = options_.most_value_bytes != INT64_MAX;
   for (const SimplifiedModule& base : llvm::reverse(bases_)) {
+    const Block& body = *base.module->main()->entry_block();
+    const double seconds =
+        SecondsOfProgram(body, options_.has_fresh_temporaries ? base.peak_after : 0);
     for (const Strategy& strategy : kStrategies) {
       ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, aim_, strategy));
       consider(std::move(planned));
       const bool fits = best.peak_after <= aim_.budget;
-      if (fits && best.seconds <= base.seconds_after * kGoodEnough) break;
+      if (fits && best.seconds <= seconds * kGoodEnough) break;
     }
     // What fits is cut no more than a bound on single values asks for.
     if (has_bound && base.peak_after <= aim_.budget) continue;
-    for (int64_t budget = kFirstBudget; budget < aim_.budget; budget *= kBudgetStep) {
+    const llvm::ArrayRef<Strategy> all(kStrategies);
+    const bool is_long = std::distance(body.begin(), body.end()) > kManyOps;
+    const llvm::ArrayRef<Strategy> strategies = is_long ? all.take_front() : all;
+    for (int64_t budget = options_.best_chunk_bytes; budget < aim_.budget; budget *= kBudgetStep) {
       PlannerOptions options = aim_;
       options.budget = budget;
-      ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, options, kStrategies[0]));
-      consider(std::move(planned));
+      for (const Strategy& strategy : strategies) {
+        ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, options, strategy));
+        consider(std::move(planned));
+      }
     }
   }
   return best;
@@ -248,8 +265,7 @@ StatusOr<PlannedModule> Planner::Plan(const SimplifiedModule& base, const Planne
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module.context(), body, chunk_options));
   RemoveDeadOps(module.op());
   planned.peak_after = PeakOf(body).bytes;
-  planned.seconds =
-      SecondsOf(body) + SecondsInMemory(body, kCacheChunks * options.best_chunk_bytes);
+  planned.seconds = SecondsOfProgram(body, options.has_fresh_temporaries ? planned.peak_after : 0);
   return planned;
 }
 

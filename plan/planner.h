@@ -22,6 +22,8 @@ struct PlannerOptions {
   int64_t budget = 0;
   // Chunks of about this size run fastest: what stays in the cache, or fills a GPU.
   int64_t best_chunk_bytes = 4 << 20;
+  // Whether each run takes its temporaries from the system anew, as on a CPU, which takes time.
+  bool has_fresh_temporaries = true;
   // No value may be larger, nor any value of a chunk.
   int64_t most_value_bytes = INT64_MAX;
   int64_t most_chunk_bytes = INT64_MAX;

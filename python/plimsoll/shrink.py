@@ -75,6 +75,8 @@ def shrink(
         graph,
         budget=max(1, budget),
         best_chunk=_BEST_CHUNK.get(platform, _BEST_CHUNK["cpu"]),
+        # A GPU's come from a pool.
+        fresh_temporaries=int(platform != "gpu"),
         **bounds,
         **algebra.options(),
     )

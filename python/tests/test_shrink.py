@@ -77,7 +77,7 @@ def test_a_program_over_its_limit_is_cut(function, caplog):
     assert_close(found, expected)
     (line,) = caplog.messages
     assert re.fullmatch(
-        rf"{function.__name__} \d+\.\d MiB -> \d\.\d MiB \(limit 5\.7 MiB\): \d loops? over"
+        rf"{function.__name__} \d+\.\d MiB -> \d+\.\d [KM]iB \(limit 5\.7 MiB\): \d loops? over"
         r" axis 0 of \w+ \(test_shrink\.py:\d+[^)]*\).*; [234] compilations, \d+\.\d s",
         line,
     ), line
