@@ -351,6 +351,27 @@ def product_of_pieces(g: Builder) -> None:
     g.add("[a b] @ [x; y]", operands, run, scale * math.sqrt(first + second + 1))
 
 
+def product_of_sum(g: Builder) -> None:
+    """(A + B) x, where a product with B alone is cheap: it is diagonal or of low rank."""
+    n, rank = g.choice(size for size in g.sizes if size > 0), g.integer(1, 3)
+    a, u = g.input((n, n)), g.input((n, rank))
+    x = of_shape(g, (n,) if g.chance(0.6) else (n, g.size()))
+    matrices = {"gram": lambda a: a @ a.conj().T, "any": lambda a: a}
+    if not g.is_complex:
+        matrices["abs"] = jnp.abs
+    terms = {
+        "diagonal": lambda u: jnp.diag(u[:, 0] * u[:, 0].conj()),
+        "u u.T": lambda u: u @ u.conj().T,
+        "outer": lambda u: jnp.outer(u[:, 0], u[:, 0].conj()),
+    }
+    matrix, term = g.choice(matrices), g.choice(terms)
+
+    def run(a, u, x):
+        return (matrices[matrix](a) + terms[term](u)) @ x
+
+    g.add(f"({matrix} + {term}) @ x", [a, u, x], run, g.scale(x) * n)
+
+
 def pieces_of_computed(g: Builder) -> None:
     """What is concatenated to be computed at once, and taken apart again."""
     x = g.pick(lambda s: s.rank >= 1 and s.size > 0)
@@ -486,7 +507,7 @@ def _no_integers(g: Builder) -> None:
 OPS = [
     *((product, 6), (chain, 4), (transposed, 2), (plus, 3), (scaled, 3), (times, 3)),
     *((einsum, 3), (of_kronecker, 2), (inverse, 2), (solve, 5), (determinant, 1)),
-    *((both_solves, 1), (pieces_of_computed, 2)),
+    *((both_solves, 1), (pieces_of_computed, 2), (product_of_sum, 2)),
     *((trace, 2), (diagonal_of, 2), (reduced, 4), (of_monotone, 2), (sum_of_pattern, 3)),
     *((concatenated, 4), (product_of_pieces, 2), (piece, 5), (padded, 2), (reshaped, 2)),
     *((elementwise, 3), (masked, 2), (distances, 2)),
