@@ -9,6 +9,7 @@
 #include "analysis/linear_algebra.h"
 #include "analysis/op_class.h"
 #include "analysis/peak.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
 namespace {
@@ -219,11 +220,14 @@ double FlopsOf(const Block& block) {
 namespace {
 
 // Rates of whole programs on two cores, fitted to the times of 84 programs as they are and under
-// limits (benchmarks/squeeze). Of two ways to compute the same, the times are known to 10 percent
-// (median).
+// limits (benchmarks/squeeze), and those of loops to what single programs take with other chunks.
 constexpr double kSecondsPerFused = 1e-11;
 constexpr double kSecondsPerTranscendental = 4.7e-10;
+// In a loop that is compiled as a whole. It runs on one core, but its code is better.
+constexpr double kSecondsPerTranscendentalOfOneCore = 2e-10;
 constexpr double kSecondsPerProduct = 1.25e-11;
+// To read the factors: what products with few rows or columns take.
+constexpr double kSecondsPerFactorByte = 3e-11;
 // Of products so small that calling a library takes longer.
 constexpr double kSmallProducts = 1e5;
 constexpr double kSecondsPerSmallProduct = 3e-10;
@@ -234,21 +238,38 @@ constexpr double kSecondsPerMoved = 4.1e-10;
 constexpr double kSecondsPerSorted = 7e-8;
 constexpr double kSecondsPerRanked = 1.8e-9;
 constexpr double kSecondsPerFourier = 1.7e-10;
-constexpr double kSecondsPerKernel = 2.6e-8;
 constexpr double kSecondsPerTurn = 2e-6;
+// Of loops, to start one op after the other: XLA shares the large ones among its threads, and waits
+// for them.
+constexpr int64_t kSharedBytes = 64 << 10;
+constexpr double kSecondsPerSharedKernel = 5e-6;
+constexpr double kSecondsPerKernel = 3e-6;
 
 // Of values that are not fused: written once, and read by each user.
 constexpr double kSecondsPerByte = 1.2e-11;
+// The same in loops, for values that the cache does not hold from one op to the next.
+constexpr int64_t kCachedBytes = 8 << 20;
+constexpr double kSecondsPerFarByte = 5e-11;
+constexpr double kSecondsPerFarByteOfOneCore = 2.5e-10;
 // XLA takes its temporaries anew in each run, and the system hands them out page by page.
 constexpr double kSecondsPerTemporaryByte = 2.7e-10;
 
-double SecondsInProgram(const Op& op) {
+// A factor of a product.
+double SecondsToRead(const Value& factor) {
+  const int64_t bytes = BytesOf(factor);
+  const double rate = bytes > kCachedBytes ? kSecondsPerFarByte : kSecondsPerFactorByte;
+  return static_cast<double>(bytes) * rate;
+}
+
+double SecondsInProgram(const Op& op, bool on_one_core) {
   double elements = 0;
   for (const Value* result : op.results()) elements += ElementCount(*result);
   switch (op.opcode()) {
     case Opcode::kDotGeneral: {
       const double products = ProductsOf(op);
-      return products * (products < kSmallProducts ? kSecondsPerSmallProduct : kSecondsPerProduct);
+      const bool is_small = products < kSmallProducts;
+      return products * (is_small ? kSecondsPerSmallProduct : kSecondsPerProduct) +
+             SecondsToRead(*op.operand(0)) + SecondsToRead(*op.operand(1));
     }
     case Opcode::kConvolution: {
       // Pictures are what cores share.
@@ -286,31 +307,82 @@ double SecondsInProgram(const Op& op) {
       break;
   }
   if (!IsElementwise(op)) return SecondsOf(op);
-  const bool is_cheap = ClassOf(op) == OpClass::kCheap;
-  return elements * (is_cheap ? kSecondsPerFused : kSecondsPerTranscendental);
+  if (ClassOf(op) == OpClass::kCheap) return elements * kSecondsPerFused;
+  return elements * (on_one_core ? kSecondsPerTranscendentalOfOneCore : kSecondsPerTranscendental);
+}
+
+// True if XLA calls something else for the op, so that no loop around it is compiled as a whole.
+bool IsCalled(const Op& op) {
+  switch (op.opcode()) {
+    case Opcode::kCall:
+    case Opcode::kChloTopK:
+    case Opcode::kCholesky:
+    case Opcode::kConvolution:
+    case Opcode::kCustomCall:
+    case Opcode::kDotGeneral:
+    case Opcode::kFft:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+    case Opcode::kSort:
+    case Opcode::kTriangularSolve:
+      return true;
+    default:
+      break;
+  }
+  for (size_t r = 0; r < op.region_count(); ++r) {
+    if (llvm::any_of(op.region(r).front(), IsCalled)) return true;
+  }
+  return false;
+}
+
+// How a block is run.
+struct Runner {
+  bool is_loop = false;
+  // Compiled as a whole, for one core.
+  bool is_whole = false;
+};
+
+double SecondsToRun(const Block& block, Runner runner);
+
+// To write a value and to read it again, and to start what makes it.
+double SecondsInMemory(const Value& value, Runner runner) {
+  const Op& op = *value.defining_op();
+  // An update is made in place.
+  const int64_t bytes = BytesOf(op.Is(Opcode::kDynamicUpdateSlice) ? *op.operand(1) : value);
+  const bool is_shared = bytes >= kSharedBytes;
+  const double start =
+      runner.is_whole ? 0 : (is_shared ? kSecondsPerSharedKernel : kSecondsPerKernel);
+  // A loop's state is read and written where it is used, chunk by chunk most often.
+  if (op.Is(Opcode::kWhile)) return start;
+  const auto touched = static_cast<double>(1 + value.use_count());
+  const bool is_far = runner.is_loop && bytes > kCachedBytes;
+  const double far_rate = runner.is_whole ? kSecondsPerFarByteOfOneCore : kSecondsPerFarByte;
+  const double rate = is_far ? far_rate : kSecondsPerByte;
+  return start + touched * static_cast<double>(bytes) * rate;
+}
+
+double SecondsOfLoop(const Op& loop, Runner runner) {
+  const Runner inside = {.is_loop = true, .is_whole = runner.is_whole || !IsCalled(loop)};
+  return TurnsOf(loop) * (kSecondsPerTurn + SecondsToRun(loop.region(1).front(), inside));
 }
 
 // Of all ops of a block, and of its loops' bodies as often as they run.
-double SecondsToRun(const Block& block) {
+double SecondsToRun(const Block& block, Runner runner) {
   double seconds = 0;
   for (const Value* value : MaterializedValues(block)) {
-    seconds += kSecondsPerKernel;
-    // A loop's state is read and written where it is used, chunk by chunk most often.
-    if (value->defining_op()->Is(Opcode::kWhile)) continue;
-    const auto touched = static_cast<double>(1 + value->use_count());
-    seconds += touched * static_cast<double>(BytesOf(*value)) * kSecondsPerByte;
+    seconds += SecondsInMemory(*value, runner);
   }
   for (const Op& op : block) {
     if (op.Is(Opcode::kWhile)) {
-      seconds += TurnsOf(op) * (kSecondsPerTurn + SecondsToRun(op.region(1).front()));
+      seconds += SecondsOfLoop(op, runner);
     } else if (op.Is(Opcode::kCase) || op.Is(Opcode::kIf)) {
       double most = 0;
       for (size_t r = 0; r < op.region_count(); ++r) {
-        most = std::max(most, SecondsToRun(op.region(r).front()));
+        most = std::max(most, SecondsToRun(op.region(r).front(), runner));
       }
       seconds += most;
     } else {
-      seconds += SecondsInProgram(op);
+      seconds += SecondsInProgram(op, runner.is_whole);
     }
   }
   return seconds;
@@ -319,7 +391,7 @@ double SecondsToRun(const Block& block) {
 }  // namespace
 
 double SecondsOfProgram(const Block& block, int64_t temporary_bytes) {
-  return SecondsToRun(block) + static_cast<double>(temporary_bytes) * kSecondsPerTemporaryByte;
+  return SecondsToRun(block, {}) + static_cast<double>(temporary_bytes) * kSecondsPerTemporaryByte;
 }
 
 }  // namespace plimsoll

@@ -171,6 +171,40 @@ TEST(SecondsOfProgramTest, TemporariesTakeTime) {
   EXPECT_NEAR(SecondsOfProgram(body, 1'000'000'000) - SecondsOfProgram(body, 0), 0.27, 1e-6);
 }
 
+// XLA compiles a loop as a whole if it calls no library, and then its code is better.
+TEST(SecondsOfProgramTest, CallsInLoopsTakeTime) {
+  const auto seconds = [](std::string_view op) {
+    const std::unique_ptr<Module> module = Program(
+        {"1000x1000xf32"},
+        StrCat(
+            R"(%n = "stablehlo.constant"() <{value = dense<100> : tensor<i32>}> : () -> tensor<i32>
+  %z = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %one = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+  %l:2 = "stablehlo.while"(%z, %0) ({
+  ^bb0(%i: tensor<i32>, %x: tensor<1000x1000xf32>):
+    %c = "stablehlo.compare"(%i, %n) <{comparison_direction = #stablehlo<comparison_direction LT>}>
+      : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "stablehlo.return"(%c) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%i: tensor<i32>, %x: tensor<1000x1000xf32>):
+    %next = "stablehlo.add"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %t = "stablehlo.tanh"(%x) : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+    %y = )",
+            op, R"(
+    "stablehlo.return"(%next, %y) : (tensor<i32>, tensor<1000x1000xf32>) -> ()
+  }) : (tensor<i32>, tensor<1000x1000xf32>) -> (tensor<i32>, tensor<1000x1000xf32>))"),
+        {{"%l#1", "1000x1000xf32"}});
+    return module == nullptr ? 0 : SecondsOfProgram(*module->main()->entry_block(), 0);
+  };
+  const double whole =
+      seconds(R"("stablehlo.negate"(%t) : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>)");
+  const double called = seconds(
+      R"("stablehlo.custom_call"(%t) <{call_target_name = "f", has_side_effect = false}>
+      : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>)");
+  EXPECT_GT(whole, 0);
+  EXPECT_GT(called, 2 * whole);
+}
+
 TEST(SecondsOfProgramTest, WhatIsFusedTakesLittle) {
   const auto seconds = [](std::string_view op) {
     const std::unique_ptr<Module> module = OneOp(

@@ -28,6 +28,8 @@ constexpr int kMostAttempts = 3;
 constexpr int64_t kLeastBudgets[] = {256 << 10, 4 << 20, 64 << 20};
 // Its chunks, as a part of the budget.
 constexpr int64_t kLeastChunkShare = 4;
+// Of two such programs, a ratio of memory to this power counts as much as one of times.
+constexpr double kSmallPower = 4;
 // How many values are told that hold the memory.
 constexpr size_t kMostHeld = 5;
 // How far below the budget the next attempt aims, after one that was over it: with smaller chunks,
@@ -119,6 +121,11 @@ double Badness(const PlannedModule& planned, const PlannerOptions& options) {
   const int64_t little = kFewChunks * options.best_chunk_bytes;
   return planned.seconds * over *
          std::pow(share(std::max(planned.peak_after, little)), kUnderPower);
+}
+
+// What speaks against a plan that is to be small: a little less memory is not worth any time.
+double Cost(const PlannedModule& planned) {
+  return std::pow(static_cast<double>(planned.peak_after), kSmallPower) * planned.seconds;
 }
 
 bool HaveSameAxes(const std::vector<MadeCut>& a, const std::vector<MadeCut>& b) {
@@ -237,7 +244,7 @@ StatusOr<PlannedModule> Planner::Smallest() {
     for (const SimplifiedModule& base : bases_) {
       for (const Strategy& strategy : llvm::ArrayRef(kStrategies).take_front(kLeastStrategies)) {
         ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, options, strategy));
-        const bool is_smaller = planned.has_changes() && planned.peak_after < smallest.peak_after;
+        const bool is_smaller = planned.has_changes() && Cost(planned) < Cost(smallest);
         if (smallest.module == nullptr || is_smaller) smallest = std::move(planned);
       }
     }
