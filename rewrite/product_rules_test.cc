@@ -92,7 +92,7 @@ Rewritten RewriteScaled(std::string_view number, bool is_shared) {
              "tensor<64x64xf32>\n", Dot("%a", "%c", "64x64xf32", "%1", "64x64xf32", "64x64xf32"),
              Dot("%b", "%a", "64x64xf32", "%2", "64xf32", "64xf32"));
   std::vector<NamedType> results = {{"%b", "64xf32"}};
-  if (is_shared) results.push_back({"%a", "64x64xf32"});
+  if (is_shared) results.emplace_back("%a", "64x64xf32");
   return Rewrite({"64x64xf32", "64x64xf32", "64xf32"}, ops, results);
 }
 
