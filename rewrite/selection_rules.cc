@@ -140,6 +140,12 @@ class Selection {
           {.value = is_in_range, .indices = {places.indices.begin(), places.indices.end()}})));
     }
     sum_.factors = std::move(factors);
+    // Labels that are known to be in range may leave no factor that is summed over their rows.
+    for (const int index : IndicesOf(one_hot_.labels)) {
+      const bool is_left = llvm::any_of(
+          sum_.factors, [&](const ProductFactor& factor) { return TimesIn(index, factor) > 0; });
+      if (!IsKept(index) && !is_left) return nullptr;
+    }
     return Emit();
   }
 

@@ -246,6 +246,19 @@ TEST(OneHotSumTest, OfWhatIsSelected) {
   EXPECT_NE(rewritten.body.find("gather"), std::string::npos);
 }
 
+// There is one for each row then, and no factor left to be summed over them.
+TEST(OneHotSumTest, LeavesAloneRowsOfLabelsThatAreInRange) {
+  const std::string sum = Sum("%h", "1000x100xf32", "0, 1", "f32");
+  std::string ops = StrCat(OneHot(), sum);
+  const size_t labels = ops.find("(%0)");
+  ops.replace(labels, 4, "(%l)");
+  const std::string in_range = R"(
+  %l = "stablehlo.constant"() <{value = dense<63> : tensor<1000xi32>}> : () -> tensor<1000xi32>)";
+  const Rewritten rewritten =
+      Rewrite(SelectionRules(), {"1000xi32"}, StrCat(in_range, ops), {{"%s", "f32"}});
+  EXPECT_EQ(rewritten.fired(), Names{});
+}
+
 TEST(OneHotSumTest, OfAllIsWhetherTheLabelIsInRange) {
   const Rewritten rewritten =
       Rewrite(SelectionRules(), {"1000xi32"},

@@ -195,7 +195,7 @@ def test_what_does_not_pay_is_told(state):
 
 def test_rules_are_used_for_speed_and_explained(state, monkeypatch):
     state(trace_of_product, sum_of_product, name="mine")
-    arguments = numbers(300, 300), numbers(300, 300)
+    arguments = numbers(1000, 50), numbers(50, 1000)
     assert not plimsoll.explain(trace_of_product, *arguments).compilation.is_changed
     monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
     text = str(plimsoll.explain(trace_of_product, *arguments))
