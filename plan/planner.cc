@@ -244,8 +244,11 @@ StatusOr<PlannedModule> Planner::Smallest() {
     for (const SimplifiedModule& base : bases_) {
       for (const Strategy& strategy : llvm::ArrayRef(kStrategies).take_front(kLeastStrategies)) {
         ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, options, strategy));
-        const bool is_smaller = planned.has_changes() && Cost(planned) < Cost(smallest);
-        if (smallest.module == nullptr || is_smaller) smallest = std::move(planned);
+        const bool is_smaller = smallest.has_changes() ? Cost(planned) < Cost(smallest)
+                                                       : planned.peak_after < smallest.peak_after;
+        if (smallest.module == nullptr || (planned.has_changes() && is_smaller)) {
+          smallest = std::move(planned);
+        }
       }
     }
   }

@@ -91,7 +91,9 @@ def test_a_program_over_the_limit_is_refused_before_it_runs(compiled_since):
     assert 4 * MB < error.needed < 40 * MB
     text = str(error)
     assert "jit_outer_sum needs" in text
-    assert "on cpu:0, the limit is 2.9 MiB (plimsoll.memory_limit=3000000)" in text
+    # JAX 0.10 makes a copy of the factor, which can be cut.
+    assert re.search(r" on cpu:0( even if it is cut)?, the limit is 2\.9 MiB ", text)
+    assert "(plimsoll.memory_limit=3000000)" in text
     assert "temporaries" in text
     assert "what helps" in text
     # The user's own lines: the one that called, and the one that makes the matrix.
