@@ -297,12 +297,6 @@ double SecondsInProgram(const Op& op, bool on_one_core) {
       return elements * kSecondsPerMoved;
     case Opcode::kDynamicUpdateSlice:
       return ElementCount(*op.operand(1)) * kSecondsPerMoved;
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kBroadcastInDim:
-    case Opcode::kReshape:
-    case Opcode::kOptimizationBarrier:
-      return 0;
     default:
       break;
   }

@@ -111,6 +111,10 @@ std::vector<HeldValue> HeldValues(const Peak& peak, const Block& body, const Blo
   return held;
 }
 
+double SecondsWith(const PlannerOptions& options, const Block& body, int64_t temporary_bytes) {
+  return SecondsOfProgram(body, options.has_fresh_temporaries ? temporary_bytes : 0);
+}
+
 // What speaks against a plan: the time that it takes, far more what it is over the budget, and a
 // little what it needs within it.
 double Badness(const PlannedModule& planned, const PlannerOptions& options) {
@@ -209,8 +213,7 @@ StatusOr<PlannedModule> Planner::Fastest() const {
   const bool has_bound = options_.most_value_bytes != INT64_MAX;
   for (const SimplifiedModule& base : llvm::reverse(bases_)) {
     const Block& body = *base.module->main()->entry_block();
-    const double seconds =
-        SecondsOfProgram(body, options_.has_fresh_temporaries ? base.peak_after : 0);
+    const double seconds = SecondsWith(options_, body, base.peak_after);
     for (const Strategy& strategy : kStrategies) {
       ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, aim_, strategy));
       consider(std::move(planned));
@@ -275,7 +278,7 @@ StatusOr<PlannedModule> Planner::Plan(const SimplifiedModule& base, const Planne
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module.context(), body, chunk_options));
   RemoveDeadOps(module.op());
   planned.peak_after = PeakOf(body).bytes;
-  planned.seconds = SecondsOfProgram(body, options.has_fresh_temporaries ? planned.peak_after : 0);
+  planned.seconds = SecondsWith(options, body, planned.peak_after);
   return planned;
 }
 
