@@ -14,7 +14,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/gather_reads.h"
 #include "rewrite/pieces.h"
-#include "rewrite/reducers.h"
+#include "analysis/reducers.h"
 
 namespace plimsoll {
 namespace {

@@ -10,7 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/pieces.h"
-#include "rewrite/reducers.h"
+#include "analysis/reducers.h"
 #include "rewrite/shrink.h"
 
 namespace plimsoll {

@@ -11,7 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 #include "rewrite/pieces.h"
-#include "rewrite/reducers.h"
+#include "analysis/reducers.h"
 #include "rewrite/shrink.h"
 
 namespace plimsoll {

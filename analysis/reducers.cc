@@ -1,4 +1,4 @@
-#include "rewrite/reducers.h"
+#include "analysis/reducers.h"
 
 #include <limits>
 

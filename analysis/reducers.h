@@ -1,7 +1,7 @@
 // Reductions by one op of two operands.
 
-#ifndef PLIMSOLL_REWRITE_REDUCERS_H_
-#define PLIMSOLL_REWRITE_REDUCERS_H_
+#ifndef PLIMSOLL_ANALYSIS_REDUCERS_H_
+#define PLIMSOLL_ANALYSIS_REDUCERS_H_
 
 #include <cstdint>
 #include <optional>
@@ -38,4 +38,4 @@ bool RoundsPartialResults(const Reduction& reduction);
 
 }  // namespace plimsoll
 
-#endif  // PLIMSOLL_REWRITE_REDUCERS_H_
+#endif  // PLIMSOLL_ANALYSIS_REDUCERS_H_
