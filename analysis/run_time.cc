@@ -69,6 +69,15 @@ std::optional<double> SolvedBy(const Op& op) {
   return cubes * (factorization == Factorization::kLu ? 2 : 1) / 3;
 }
 
+// What a call says that it takes; nothing if it does not say.
+std::optional<double> StatedSeconds(const Op& op) {
+  const Attribute options = op.Get("backend_config");
+  if (!options.Is(AttributeKind::kDictionary)) return std::nullopt;
+  const Attribute seconds = options.Find(kKernelSeconds);
+  if (!seconds.Is(AttributeKind::kFloat)) return std::nullopt;
+  return seconds.float_value();
+}
+
 // How many products of two numbers a product of matrices or a convolution is.
 double ProductsOf(const Op& op) {
   const double elements = ElementCount(*op.result(0));
@@ -138,6 +147,7 @@ double SecondsOf(const Op& op) {
     case Opcode::kTriangularSolve:
       return FlopsOf(op) / kSolvedPerSecond;
     case Opcode::kCustomCall:
+      if (const std::optional<double> stated = StatedSeconds(op)) return *stated;
       if (const std::optional<double> solved = SolvedBy(op)) {
         return *solved / kSolvedPerSecond + elements / kElementsPerSecond;
       }

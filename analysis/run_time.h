@@ -4,6 +4,7 @@
 #define PLIMSOLL_ANALYSIS_RUN_TIME_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "ir/graph.h"
 
@@ -17,6 +18,9 @@ inline constexpr double kProductsPerSecond = 5e10;
 inline constexpr double kElementsPerSecond = 1e9;
 // Read or written by a library that computes more with them.
 inline constexpr double kMovedPerSecond = 2.5e9;
+
+// The option of a call that says how long it takes: kernels are not known here.
+inline constexpr std::string_view kKernelSeconds = "seconds";
 
 // Of the op alone, or of the whole loop.
 double SecondsOf(const Op& op);

@@ -150,7 +150,7 @@ StatusOr<PlannedModule> Planner::Next() {
     return planned;
   }
   if (bases_.empty()) RETURN_IF_ERROR(MakeBases());
-  if (bases_.front().module->main() == nullptr) return planned;
+  if (bases_.front().simplified.module->main() == nullptr) return planned;
   ++attempts_;
   if (attempts_ == kMostAttempts) {
     ASSIGN_OR_RETURN(planned, Smallest());
@@ -173,9 +173,28 @@ Status Planner::MakeBases() {
   none.user_rules.clear();
   ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program_, none));
   ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program_, options_.rules));
-  bases_.push_back(std::move(normal));
+  bases_.push_back({.simplified = std::move(normal), .kernels = {}});
   refused_rules_ = std::move(simplified.report.refused);
-  if (!simplified.report.fired.empty()) bases_.push_back(std::move(simplified));
+  if (!simplified.report.fired.empty()) {
+    bases_.push_back({.simplified = std::move(simplified), .kernels = {}});
+  }
+  if (options_.kernel_cost == nullptr || bases_.front().simplified.module->main() == nullptr) {
+    return OkStatus();
+  }
+  for (size_t i = 0, count = bases_.size(); i < count; ++i) {
+    const SimplifiedModule& plain = bases_[i].simplified;
+    Base base;
+    base.simplified.module = plain.module->Clone();
+    base.simplified.report = plain.report;
+    base.simplified.peak_before = plain.peak_before;
+    Block& body = *base.simplified.module->main()->entry_block();
+    ASSIGN_OR_RETURN(base.kernels, InsertKernels(base.simplified.module->context(), body,
+                                                 {.cost = options_.kernel_cost}));
+    if (base.kernels.inserted.empty()) continue;
+    RETURN_IF_ERROR(Verify(*base.simplified.module));
+    base.simplified.peak_after = PeakOf(body).bytes;
+    bases_.push_back(std::move(base));
+  }
   return OkStatus();
 }
 
@@ -211,9 +230,9 @@ StatusOr<PlannedModule> Planner::Fastest() const {
     if (best.module == nullptr || is_better) best = std::move(planned);
   };
   const bool has_bound = options_.most_value_bytes != INT64_MAX;
-  for (const SimplifiedModule& base : llvm::reverse(bases_)) {
-    const Block& body = *base.module->main()->entry_block();
-    const double seconds = SecondsWith(options_, body, base.peak_after);
+  for (const Base& base : llvm::reverse(bases_)) {
+    const Block& body = *base.simplified.module->main()->entry_block();
+    const double seconds = SecondsWith(options_, body, base.simplified.peak_after);
     for (const Strategy& strategy : kStrategies) {
       ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, aim_, strategy));
       consider(std::move(planned));
@@ -221,7 +240,7 @@ StatusOr<PlannedModule> Planner::Fastest() const {
       if (fits && best.seconds <= seconds * kGoodEnough) break;
     }
     // What fits is cut no more than a bound on single values asks for.
-    if (has_bound && base.peak_after <= aim_.budget) continue;
+    if (has_bound && base.simplified.peak_after <= aim_.budget) continue;
     const llvm::ArrayRef<Strategy> all(kStrategies);
     const bool is_long = std::distance(body.begin(), body.end()) > kManyOps;
     const llvm::ArrayRef<Strategy> strategies = is_long ? all.take_front() : all;
@@ -244,7 +263,7 @@ StatusOr<PlannedModule> Planner::Smallest() {
     PlannerOptions options = options_;
     options.budget = budget;
     options.best_chunk_bytes = budget / kLeastChunkShare;
-    for (const SimplifiedModule& base : bases_) {
+    for (const Base& base : bases_) {
       for (const Strategy& strategy : llvm::ArrayRef(kStrategies).take_front(kLeastStrategies)) {
         ASSIGN_OR_RETURN(PlannedModule planned, Plan(base, options, strategy));
         const bool is_smaller = smallest.has_changes() ? Cost(planned) < Cost(smallest)
@@ -258,11 +277,12 @@ StatusOr<PlannedModule> Planner::Smallest() {
   return smallest;
 }
 
-StatusOr<PlannedModule> Planner::Plan(const SimplifiedModule& base, const PlannerOptions& options,
+StatusOr<PlannedModule> Planner::Plan(const Base& base, const PlannerOptions& options,
                                       const Strategy& strategy) const {
   PlannedModule planned;
-  planned.module = base.module->Clone();
-  planned.fired_rules = base.report.fired;
+  planned.module = base.simplified.module->Clone();
+  planned.kernels = base.kernels;
+  planned.fired_rules = base.simplified.report.fired;
   planned.refused_rules = refused_rules_;
   Module& module = *planned.module;
   Block& body = *module.main()->entry_block();
@@ -285,7 +305,7 @@ StatusOr<PlannedModule> Planner::Plan(const SimplifiedModule& base, const Planne
 StatusOr<PlannedModule> Planner::Finish(PlannedModule planned) {
   last_made_ = planned.plan.made;
   last_estimate_ = planned.peak_after;
-  planned.peak_before = bases_.front().peak_before;
+  planned.peak_before = bases_.front().simplified.peak_before;
   Module& module = *planned.module;
   if (planned.plan.has_changes()) {
     RETURN_IF_ERROR(ClampSlices(module.context(), module.op()));

@@ -11,6 +11,7 @@
 
 #include "ir/graph.h"
 #include "ir/status.h"
+#include "kernels/insert_kernels.h"
 #include "plan/plan_block.h"
 #include "plan/simplify.h"
 #include "rewrite/apply_rules.h"
@@ -27,6 +28,8 @@ struct PlannerOptions {
   // No value may be larger, nor any value of a chunk.
   int64_t most_value_bytes = INT64_MAX;
   int64_t most_chunk_bytes = INT64_MAX;
+  // What a kernel takes; null if there are to be none.
+  CostOfKernel kernel_cost = nullptr;
   // Which algebra may be used.
   RuleOptions rules = {.goal = RuleGoal::kSpace};
 };
@@ -52,8 +55,12 @@ struct PlannedModule {
   // What algebra did before the cuts, and what it almost did.
   std::vector<FiredRule> fired_rules;
   std::vector<RefusedRule> refused_rules;
+  // What kernels do, and the largest values that they do not do without.
+  KernelReport kernels;
 
-  bool has_changes() const { return plan.has_changes() || !fired_rules.empty(); }
+  bool has_changes() const {
+    return plan.has_changes() || !fired_rules.empty() || !kernels.inserted.empty();
+  }
 };
 
 // How the planner looks for cuts (cut_cost.h).
@@ -81,20 +88,25 @@ class Planner {
   }
 
  private:
+  struct Base {
+    SimplifiedModule simplified;
+    KernelReport kernels;
+  };
+
   // The plan that is thought to run fastest within the budget, or not far over it.
   StatusOr<PlannedModule> Fastest() const;
   // The plan that is thought to need the least.
   StatusOr<PlannedModule> Smallest();
-  StatusOr<PlannedModule> Plan(const SimplifiedModule& base, const PlannerOptions& options,
+  StatusOr<PlannedModule> Plan(const Base& base, const PlannerOptions& options,
                                const Strategy& strategy) const;
   Status MakeBases();
   StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 
   const Module& program_;
-  // The program without calls and what else would be in the way, and if algebra applies, what that
-  // makes of it: which of them is cut better shows only then.
-  std::vector<SimplifiedModule> bases_;
+  // The program without calls and what else would be in the way, and if algebra applies or kernels
+  // can be used, what they make of it: which of them is cut better shows only then.
+  std::vector<Base> bases_;
   std::vector<RefusedRule> refused_rules_;
   PlannerOptions options_;
   // What the next plan is made for, with what was learned.

@@ -1,0 +1,40 @@
+// Machine code for a tile program.
+
+#ifndef PLIMSOLL_KERNELS_CPU_COMPILE_KERNEL_H_
+#define PLIMSOLL_KERNELS_CPU_COMPILE_KERNEL_H_
+
+#include <memory>
+#include <string>
+
+#include "ir/status.h"
+#include "kernels/cpu/generate_kernel.h"
+#include "kernels/cpu/kernel_call.h"
+#include "kernels/cpu/kernel_shape.h"
+#include "kernels/cpu/machine.h"
+#include "kernels/tile_program.h"
+
+namespace plimsoll {
+
+// An object file for that machine. With `assembly` the text of its instructions instead.
+StatusOr<std::string> CompileToObject(const TileProgram& program, const CpuMachine& machine,
+                                      const KernelShape& shape, bool assembly = false);
+
+struct CompiledKernel {
+  TileProgram program;
+  KernelShape shape;
+  // Packs the columns of a block; the other one wants them packed.
+  KernelFunction pack = nullptr;
+  KernelFunction run = nullptr;
+};
+
+// Loads the code into this process, where it stays.
+StatusOr<std::unique_ptr<CompiledKernel>> LoadKernel(const TileProgram& program,
+                                                     const KernelShape& shape,
+                                                     const std::string& object);
+
+// For the processor of this process.
+StatusOr<std::unique_ptr<CompiledKernel>> CompileKernel(const TileProgram& program);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_COMPILE_KERNEL_H_

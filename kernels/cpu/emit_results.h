@@ -1,0 +1,50 @@
+// What becomes of a tile program's values: sums over columns, sums over rows, and whole arrays.
+
+#ifndef PLIMSOLL_KERNELS_CPU_EMIT_RESULTS_H_
+#define PLIMSOLL_KERNELS_CPU_EMIT_RESULTS_H_
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/bundle.h"
+#include "kernels/cpu/emit_values.h"
+#include "kernels/cpu/kernel_frame.h"
+#include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+class ResultEmitter {
+ public:
+  ResultEmitter(KernelFrame& frame, ValueEmitter& values)
+      : frame_(frame), builder_(frame.builder), values_(values) {}
+
+  // Before the columns of a handful of rows.
+  void MakeAccumulators(int rows);
+  // Takes in one tile.
+  void EmitResults(const Tile& tile);
+  // Adds what a handful of rows came to, to what earlier blocks of columns did.
+  void FinishRows(const Tile& tile);
+
+ private:
+  llvm::Value* Neutral(const TileResult& result);
+  void Accumulate(const TileResult& result, llvm::ArrayRef<llvm::Value*> places,
+                  const Bundle& values, const Tile& tile);
+  // Sums over rows are kept in memory, where there is room for whole vectors.
+  void AddToColumns(const TileResult& result, int number, const ShortIndex& index,
+                    const Bundle& values, const Tile& tile);
+  void Write(const TileResult& result, int number, const ShortIndex& index, const Bundle& values,
+             const Tile& tile);
+
+  KernelFrame& frame_;
+  llvm::IRBuilder<>& builder_;
+  ValueEmitter& values_;
+  // For each result whose columns are reduced, and short index: what there is so far for each row
+  // and vector.
+  std::map<std::pair<int, ShortIndex>, std::vector<llvm::Value*>> accumulators_;
+};
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_EMIT_RESULTS_H_

@@ -1,0 +1,271 @@
+#include "kernels/cpu/emit_values.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "kernels/cpu/emit_op.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace plimsoll {
+namespace {
+
+// Steps along a long axis without a branch.
+constexpr int kUnrolled = 16;
+
+Level LevelOf(AxisSet axes) {
+  if ((axes & kColumnBit) != 0) return Level::kColumn;
+  return (axes & kRowBit) != 0 ? Level::kRow : Level::kOnce;
+}
+
+// The index without the axes that the set does not have.
+ShortIndex Restrict(ShortIndex index, AxisSet set) {
+  for (size_t axis = 0; axis < index.size(); ++axis) {
+    if ((set & AxisBit(static_cast<int>(axis))) == 0) index[axis] = 0;
+  }
+  return index;
+}
+
+}  // namespace
+
+void ValueEmitter::EmitLevel(Level level, const Tile& tile) {
+  Made& made = MadeAt(level);
+  made.clear();
+  for (size_t i = 0; i < frame_.program.ops.size(); ++i) {
+    const TileOp& op = frame_.program.ops[i];
+    // What is folded along a long axis is made in that fold's loop.
+    if (LevelOf(op.axes) != level ||
+        (op.axes & frame_.program.AxesOfKind(TileAxisKind::kLong)) != 0)
+      continue;
+    for (const ShortIndex& index : frame_.ShortIndices(op.axes))
+      Get(static_cast<int>(i), index, tile);
+  }
+}
+
+const Bundle& ValueEmitter::Get(int op, const ShortIndex& index, const Tile& tile) {
+  const AxisSet axes = frame_.program.ops[op].axes;
+  Made& made = MadeAt(LevelOf(axes));
+  auto key = std::pair(op, Restrict(index, axes));
+  auto found = made.find(key);
+  if (found == made.end()) {
+    Bundle bundle = Emit(frame_.program.ops[op], key.second, tile);
+    found = made.emplace(std::move(key), std::move(bundle)).first;
+  }
+  return found->second;
+}
+
+Bundle ValueEmitter::GetFor(int op, AxisSet axes, const ShortIndex& index, const Tile& tile) {
+  const Bundle bundle = Get(op, index, tile);
+  const AxisSet own = frame_.program.ops[op].axes;
+  const int rows = (axes & kRowBit) != 0 ? tile.rows : 1;
+  const int vectors = (axes & kColumnBit) != 0 ? tile.vectors : 1;
+  const bool spreads = (axes & kColumnBit) != 0 && (own & kColumnBit) == 0;
+  Bundle::Values values;
+  for (int row = 0; row < rows; ++row) {
+    for (int vector = 0; vector < vectors; ++vector) {
+      const int own_row = (own & kRowBit) != 0 ? row : 0;
+      const int place = (own & kColumnBit) != 0 ? own_row * vectors + vector : own_row;
+      if (spreads && vector > 0) {
+        values.push_back(values.back());
+      } else if (spreads) {
+        values.push_back(builder_.CreateVectorSplat(frame_.shape.lanes, bundle[place]));
+      } else {
+        values.push_back(bundle[place]);
+      }
+    }
+  }
+  return Bundle(frame_.emitter, std::move(values));
+}
+
+Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile& tile) {
+  switch (op.kind) {
+    case TileOpKind::kLoad:
+      return EmitLoad(op, index, tile);
+    case TileOpKind::kIota:
+      return EmitIota(op, index, tile);
+    case TileOpKind::kConstant:
+      return Bundle(frame_.emitter, {EmitConstant(frame_.emitter, op.type, op.bits)});
+    case TileOpKind::kFold:
+      return EmitFold(op, index, tile);
+    case TileOpKind::kCompute:
+      break;
+  }
+  std::vector<Bundle> operands;
+  for (const int operand : op.operands) {
+    operands.push_back(GetFor(operand, op.axes, index, tile));
+  }
+  return EmitCompute(op, frame_.program.ops[op.operands.back()].type, operands);
+}
+
+void ValueEmitter::Prepare(int number, int axis, const ShortIndex& index, const Tile& tile) {
+  const TileOp& op = frame_.program.ops[number];
+  if ((op.axes & AxisBit(axis)) == 0) {
+    Get(number, index, tile);
+    return;
+  }
+  for (const int operand : op.operands) Prepare(operand, axis, index, tile);
+}
+
+void ValueEmitter::Forget(int axis) {
+  for (Made& made : made_) {
+    std::erase_if(made, [&](const auto& entry) {
+      return (frame_.program.ops[entry.first.first].axes & AxisBit(axis)) != 0;
+    });
+  }
+}
+
+Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, const Tile& tile) {
+  const int axis = op.index;
+  Prepare(op.operands[0], axis, index, tile);
+  llvm::Type* element = RegisterType(builder_.getContext(), op.type);
+  llvm::Type* type = (op.axes & kColumnBit) != 0 ? frame_.VectorOf(element) : element;
+  const int count =
+      ((op.axes & kRowBit) != 0 ? tile.rows : 1) * ((op.axes & kColumnBit) != 0 ? tile.vectors : 1);
+  llvm::Value* neutral = EmitConstant(frame_.emitter, op.type, NeutralBits(op.opcode, op.type));
+  if (type->isVectorTy()) neutral = builder_.CreateVectorSplat(frame_.shape.lanes, neutral);
+  std::vector<llvm::Value*> places;
+  for (int i = 0; i < count; ++i) {
+    places.push_back(frame_.Allocate(type));
+    builder_.CreateStore(neutral, places.back());
+  }
+  const auto next = [&](llvm::Value* position) {
+    frame_.positions[static_cast<size_t>(axis)] = position;
+    Bundle made = GetFor(op.operands[0], op.axes, index, tile);
+    Forget(op.index);
+    return made;
+  };
+  const auto take_in = [&](const Bundle& part) {
+    Bundle::Values so_far;
+    for (llvm::Value* place : places) so_far.push_back(builder_.CreateLoad(type, place));
+    const Bundle sum =
+        EmitReducer(op.opcode, op.type, Bundle(frame_.emitter, std::move(so_far)), part);
+    for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(sum[i], places[i]);
+  };
+  // A few at a time, and their sum into the whole: long sums keep more digits that way.
+  llvm::Value* length = frame_.lengths[static_cast<size_t>(axis)];
+  llvm::Value* whole =
+      builder_.CreateSub(length, builder_.CreateSRem(length, frame_.Number(kUnrolled)));
+  frame_.Loop(frame_.Number(0), whole, frame_.Number(kUnrolled), [&](llvm::Value* position) {
+    Bundle part = next(position);
+    for (int i = 1; i < kUnrolled; ++i) {
+      part = EmitReducer(op.opcode, op.type, part,
+                         next(builder_.CreateAdd(position, frame_.Number(i))));
+    }
+    take_in(part);
+  });
+  frame_.Loop(whole, length, frame_.Number(1),
+              [&](llvm::Value* position) { take_in(next(position)); });
+  Bundle::Values sums;
+  for (llvm::Value* place : places) sums.push_back(builder_.CreateLoad(type, place));
+  return Bundle(frame_.emitter, std::move(sums));
+}
+
+Bundle ValueEmitter::EmitFold(const TileOp& op, ShortIndex index, const Tile& tile) {
+  if (frame_.IsLong(op.index)) return EmitLongFold(op, index, tile);
+  std::optional<Bundle> sum;
+  for (int64_t i = 0; i < frame_.program.axes[op.index].length; ++i) {
+    index[op.index] = i;
+    const Bundle next = GetFor(op.operands[0], op.axes, index, tile);
+    sum = sum ? EmitReducer(op.opcode, op.type, *sum, next) : next;
+  }
+  return *sum;
+}
+
+Bundle ValueEmitter::EmitIota(const TileOp& op, const ShortIndex& index, const Tile& tile) {
+  llvm::Type* type = RegisterType(builder_.getContext(), op.type);
+  const auto convert = [&](llvm::Value* number, llvm::Type* to) {
+    return IsFloat(op.type) ? builder_.CreateSIToFP(number, to)
+                            : builder_.CreateIntCast(number, to, /*isSigned=*/true);
+  };
+  Bundle::Values values;
+  if (op.index == kRowAxis) {
+    for (int row = 0; row < tile.rows; ++row) {
+      values.push_back(convert(builder_.CreateAdd(tile.row, frame_.Number(row)), type));
+    }
+  } else if (op.index == kColumnAxis) {
+    llvm::SmallVector<llvm::Constant*, 16> lanes;
+    for (int lane = 0; lane < frame_.shape.lanes; ++lane) lanes.push_back(builder_.getInt32(lane));
+    // Positions within the vector are added in the type itself: halves are f32 here.
+    llvm::Value* steps = llvm::ConstantVector::get(lanes);
+    steps = IsFloat(op.type)
+                ? builder_.CreateSIToFP(steps, frame_.VectorOf(type))
+                : builder_.CreateIntCast(steps, frame_.VectorOf(type), /*isSigned=*/true);
+    for (int vector = 0; vector < tile.vectors; ++vector) {
+      llvm::Value* first = convert(
+          builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes)),
+          type);
+      llvm::Value* splat = builder_.CreateVectorSplat(frame_.shape.lanes, first);
+      values.push_back(IsFloat(op.type) ? builder_.CreateFAdd(splat, steps)
+                                        : builder_.CreateAdd(splat, steps));
+    }
+  } else {
+    values.push_back(convert(frame_.Number(index[op.index]), type));
+  }
+  return Bundle(frame_.emitter, std::move(values));
+}
+
+Bundle ValueEmitter::EmitLoad(const TileOp& op, const ShortIndex& index, const Tile& tile) {
+  const TileArray& layout = frame_.program.operands[op.index];
+  const ArrayPlace& array = frame_.operands[op.index];
+  llvm::Type* memory = MemoryType(builder_.getContext(), layout.type);
+  const llvm::Align align(BytesOf(layout.type));
+  Bundle::Values values;
+  const int rows = (op.axes & kRowBit) != 0 ? tile.rows : 1;
+  if ((op.axes & kColumnBit) == 0) {
+    for (int row = 0; row < rows; ++row) {
+      llvm::Value* number =
+          tile.row == nullptr ? nullptr : builder_.CreateAdd(tile.row, frame_.Number(row));
+      llvm::Value* address = frame_.Address(array, layout, number, nullptr, index);
+      values.push_back(FromMemory(frame_.emitter, layout.type,
+                                  builder_.CreateAlignedLoad(memory, address, align)));
+    }
+  } else if ((op.axes & kRowBit) == 0) {
+    for (int vector = 0; vector < tile.vectors; ++vector) {
+      llvm::Value* address = frame_.PackedAddress(op.index, tile.column_in_block, vector, index);
+      values.push_back(FromMemory(
+          frame_.emitter, layout.type,
+          builder_.CreateAlignedLoad(frame_.VectorOf(memory), address,
+                                     llvm::Align(static_cast<uint64_t>(BytesOf(layout.type)) *
+                                                 static_cast<uint64_t>(frame_.shape.lanes)))));
+    }
+  } else {
+    for (int row = 0; row < rows; ++row) {
+      for (int vector = 0; vector < tile.vectors; ++vector) {
+        llvm::Value* loaded = LoadPairs(layout, array, row, vector, index, tile);
+        values.push_back(FromMemory(frame_.emitter, layout.type, loaded));
+      }
+    }
+  }
+  return Bundle(frame_.emitter, std::move(values));
+}
+
+llvm::Value* ValueEmitter::LoadPairs(const TileArray& layout, const ArrayPlace& array, int row,
+                                     int vector, const ShortIndex& index, const Tile& tile) {
+  llvm::Type* memory = MemoryType(builder_.getContext(), layout.type);
+  const llvm::Align align(BytesOf(layout.type));
+  llvm::Value* row_number = builder_.CreateAdd(tile.row, frame_.Number(row));
+  llvm::Value* column =
+      builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes));
+  if (layout.axes.back() == kColumnAxis) {
+    llvm::Value* address = frame_.Address(array, layout, row_number, column, index);
+    if (tile.mask == nullptr)
+      return builder_.CreateAlignedLoad(frame_.VectorOf(memory), address, align);
+    return builder_.CreateMaskedLoad(frame_.VectorOf(memory), address, align, tile.mask,
+                                     llvm::Constant::getNullValue(frame_.VectorOf(memory)));
+  }
+  llvm::Value* loaded = llvm::PoisonValue::get(frame_.VectorOf(memory));
+  for (int lane = 0; lane < frame_.shape.lanes; ++lane) {
+    llvm::Value* place = builder_.CreateAdd(column, frame_.Number(lane));
+    if (tile.mask != nullptr) {
+      place = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, place, tile.last_column);
+    }
+    llvm::Value* address = frame_.Address(array, layout, row_number, place, index);
+    llvm::Value* element = builder_.CreateAlignedLoad(memory, address, align);
+    loaded = builder_.CreateInsertElement(loaded, element, lane);
+  }
+  return loaded;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,134 @@
+#include "kernels/cpu/generate_kernel.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/cpu/bundle.h"
+#include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/emit_results.h"
+#include "kernels/cpu/emit_values.h"
+#include "kernels/cpu/kernel_frame.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace plimsoll {
+namespace {
+
+// Copies a block of columns into packed form. Lanes behind the last column repeat it.
+void EmitPack(KernelFrame& frame, size_t operand) {
+  llvm::IRBuilder<>& builder = frame.builder;
+  const TileArray& layout = frame.program.operands[operand];
+  llvm::Type* memory = MemoryType(builder.getContext(), layout.type);
+  const llvm::Align align(static_cast<uint64_t>(BytesOf(layout.type)));
+  llvm::Value* length = builder.CreateSub(frame.column_end, frame.column_begin);
+  llvm::Value* last = builder.CreateSub(length, frame.Number(1));
+  const auto copy = [&](llvm::Value* vector, llvm::Value* lane) {
+    llvm::Value* place =
+        builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder.CreateAdd(vector, lane), last);
+    llvm::Value* column = builder.CreateAdd(frame.column_begin, place);
+    for (const ShortIndex& index : frame.ShortIndices(AxesOf(layout))) {
+      llvm::Value* from = frame.Address(frame.operands[operand], layout, nullptr, column, index);
+      llvm::Value* to = frame.PackedAddress(operand, vector, 0, index);
+      builder.CreateAlignedStore(builder.CreateAlignedLoad(memory, from, align),
+                                 builder.CreateGEP(memory, to, lane), align);
+    }
+  };
+  const auto long_axis =
+      llvm::find_if(layout.axes, [&](int axis) { return axis != kNoAxis && frame.IsLong(axis); });
+  frame.Loop(frame.Number(0), length, frame.Number(frame.shape.lanes), [&](llvm::Value* vector) {
+    const auto copy_lanes = [&] {
+      frame.Loop(frame.Number(0), frame.Number(frame.shape.lanes), frame.Number(1),
+                 [&](llvm::Value* lane) { copy(vector, lane); });
+    };
+    if (long_axis == layout.axes.end()) {
+      copy_lanes();
+      return;
+    }
+    const auto axis = static_cast<size_t>(*long_axis);
+    frame.Loop(frame.Number(0), frame.lengths[axis], frame.Number(1), [&](llvm::Value* position) {
+      frame.positions[axis] = position;
+      copy_lanes();
+    });
+  });
+}
+
+// The block's columns for a handful of rows.
+void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, llvm::Value* row,
+              int rows) {
+  llvm::IRBuilder<>& builder = frame.builder;
+  const KernelShape& shape = frame.shape;
+  Tile tile = {.rows = rows, .row = row};
+  values.EmitLevel(Level::kRow, tile);
+  results.MakeAccumulators(rows);
+  llvm::Value* length = builder.CreateSub(frame.column_end, frame.column_begin);
+  llvm::Value* step = frame.Number(int64_t{shape.vectors} * shape.lanes);
+  llvm::Value* whole = builder.CreateSub(length, builder.CreateSRem(length, step));
+  const auto emit_columns = [&](llvm::Value* column, int vectors, bool is_masked) {
+    // Numbers are read from memory anew in each turn (bundle.h).
+    builder.CreateCall(llvm::InlineAsm::get(
+        llvm::FunctionType::get(builder.getVoidTy(), /*isVarArg=*/false), "", "~{memory}",
+        /*hasSideEffects=*/true));
+    tile.vectors = vectors;
+    tile.column_in_block = column;
+    tile.column = builder.CreateAdd(frame.column_begin, column);
+    if (is_masked) {
+      tile.mask = frame.LaneMask(builder.CreateSub(length, column));
+      tile.last_column = builder.CreateSub(frame.column_end, frame.Number(1));
+    }
+    values.ForgetColumns();
+    results.EmitResults(tile);
+  };
+  frame.Loop(frame.Number(0), whole, step, [&](llvm::Value* column) {
+    emit_columns(column, shape.vectors, /*is_masked=*/false);
+  });
+  frame.Loop(whole, length, frame.Number(shape.lanes),
+             [&](llvm::Value* column) { emit_columns(column, 1, /*is_masked=*/true); });
+  results.FinishRows(tile);
+}
+
+void EmitKernel(KernelFrame& frame) {
+  llvm::IRBuilder<>& builder = frame.builder;
+  ValueEmitter values(frame);
+  ResultEmitter results(frame, values);
+  values.EmitLevel(Level::kOnce, {});
+  // As many rows as there are whole handfuls of, then the others one by one.
+  llvm::Value* handful = frame.Number(frame.shape.rows);
+  llvm::Value* count = builder.CreateSub(frame.row_end, frame.row_begin);
+  llvm::Value* middle = builder.CreateSub(frame.row_end, builder.CreateSRem(count, handful));
+  frame.Loop(frame.row_begin, middle, handful,
+             [&](llvm::Value* row) { EmitRows(frame, values, results, row, frame.shape.rows); });
+  if (frame.shape.rows == 1) return;
+  frame.Loop(middle, frame.row_end, frame.Number(1),
+             [&](llvm::Value* row) { EmitRows(frame, values, results, row, 1); });
+}
+
+}  // namespace
+
+StatusOr<std::unique_ptr<llvm::Module>> GenerateKernel(llvm::LLVMContext& context,
+                                                       const TileProgram& program,
+                                                       const CpuMachine& machine,
+                                                       const KernelShape& shape) {
+  RETURN_IF_ERROR(ExpectMachine(program, machine));
+  auto module = std::make_unique<llvm::Module>("kernel", context);
+  llvm::IRBuilder<> builder(context);
+  // A product and a sum may be rounded once.
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  builder.setFastMathFlags(flags);
+  Emitter emitter = {.module = *module, .builder = builder, .machine = machine};
+  KernelFrame frame(emitter, program, shape);
+  frame.Begin(kPackName);
+  for (size_t i = 0; i < program.operands.size(); ++i) {
+    if (IsPacked(program.operands[i])) EmitPack(frame, i);
+  }
+  frame.End();
+  frame.Begin(kKernelName);
+  EmitKernel(frame);
+  frame.End();
+  return module;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,120 @@
+#include "kernels/cpu/kernel_cost.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/generate_kernel.h"
+#include "kernels/cpu/machine.h"
+#include "kernels/cpu/run_kernel.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr double kCyclesPerSecond = 3e9;
+// To start a kernel and to share it out.
+constexpr double kSecondsPerCall = 1e-5;
+// Instructions of one vector, two of which start in a cycle.
+constexpr double kSimple = 0.5;
+constexpr double kDivision = 5;
+constexpr double kExponential = 10;
+constexpr double kLogarithm = 14;
+constexpr double kTrigonometric = 16;
+constexpr double kPower = 60;
+// A call of the C library for one element.
+constexpr double kLibrary = 40;
+
+double CyclesOf(const TileOp& op, int lanes) {
+  switch (op.opcode) {
+    case Opcode::kDivide:
+    case Opcode::kRsqrt:
+    case Opcode::kSqrt:
+    case Opcode::kRemainder:
+      return kDivision;
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+      return kExponential;
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+      return kLogarithm;
+    case Opcode::kLogistic:
+    case Opcode::kTanh:
+      return kExponential + kDivision;
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return kTrigonometric;
+    case Opcode::kChloErf:
+      return op.type == ScalarType::kF64 ? kLibrary * lanes : kTrigonometric;
+    case Opcode::kPower:
+      return op.type == ScalarType::kF64 ? kLibrary * lanes : kPower;
+    case Opcode::kAtan2:
+    case Opcode::kCbrt:
+    case Opcode::kTan:
+    case Opcode::kChloAcos:
+    case Opcode::kChloAcosh:
+    case Opcode::kChloAsin:
+    case Opcode::kChloAsinh:
+    case Opcode::kChloAtan:
+    case Opcode::kChloAtanh:
+    case Opcode::kChloCosh:
+    case Opcode::kChloErfc:
+    case Opcode::kChloLgamma:
+    case Opcode::kChloSinh:
+    case Opcode::kChloTan:
+      return kLibrary * lanes;
+    default:
+      return kSimple;
+  }
+}
+
+// How many numbers a value is for one row and one column.
+double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
+  auto count = static_cast<double>(program.ShortCount(set));
+  for (size_t i = 0; i < program.axes.size(); ++i) {
+    const bool is_long = program.axes[i].kind == TileAxisKind::kLong;
+    if (is_long && (set & AxisBit(static_cast<int>(i))) != 0) {
+      count *= static_cast<double>(lengths[i]);
+    }
+  }
+  return count;
+}
+
+// Of one row and one vector of columns.
+double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
+                      llvm::ArrayRef<int64_t> lengths) {
+  double cycles = 0;
+  for (const TileOp& op : program.ops) {
+    if ((op.axes & kColumnBit) == 0) continue;
+    // What rows have in common is computed once for a handful of them.
+    const double share = (op.axes & kRowBit) != 0 ? 1 : 1.0 / shape.rows;
+    const bool is_fold = op.kind == TileOpKind::kFold;
+    const AxisSet axes = is_fold ? program.ops[static_cast<size_t>(op.operands[0])].axes : op.axes;
+    const double each = op.kind == TileOpKind::kCompute ? CyclesOf(op, shape.lanes) : kSimple;
+    cycles += share * InnerCount(program, axes, lengths) * each;
+  }
+  for (const TileResult& result : program.results) {
+    const auto count = static_cast<double>(program.ShortCount(AxesOf(result.array)));
+    cycles += count * kSimple * ((result.reduced & kColumnBit) != 0 ? 1 : 2);
+  }
+  return cycles;
+}
+
+}  // namespace
+
+StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+                               int64_t threads) {
+  const CpuMachine& machine = HostMachine();
+  RETURN_IF_ERROR(ExpectMachine(program, machine));
+  const KernelShape shape = ChooseShape(program, machine);
+  double vectors = 1;
+  for (size_t i = 0; i < program.axes.size(); ++i) {
+    const TileAxisKind kind = program.axes[i].kind;
+    if (kind != TileAxisKind::kShort && kind != TileAxisKind::kLong)
+      vectors *= static_cast<double>(lengths[i]);
+  }
+  vectors /= shape.lanes;
+  const auto shared = static_cast<double>(std::max<int64_t>(1, threads));
+  return KernelCost{.scratch_bytes = ScratchBytes(program, shape, lengths, threads),
+                    .seconds = kSecondsPerCall + vectors * CyclesOfVector(program, shape, lengths) /
+                                                     (kCyclesPerSecond * shared)};
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,22 @@
+// What a kernel takes in time and memory, before there is one.
+
+#ifndef PLIMSOLL_KERNELS_CPU_KERNEL_COST_H_
+#define PLIMSOLL_KERNELS_CPU_KERNEL_COST_H_
+
+#include <cstdint>
+
+#include "ir/status.h"
+#include "kernels/insert_kernels.h"
+#include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+// For the processor of this process and that number of threads. Fails if this processor has no such
+// kernel.
+StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+                               int64_t threads);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_KERNEL_COST_H_

@@ -1,0 +1,186 @@
+#include "kernels/cpu/kernel_frame.h"
+
+#include <utility>
+
+#include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/kernel_call.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Intrinsics.h"
+
+namespace plimsoll {
+
+KernelFrame::KernelFrame(Emitter& emitter, const TileProgram& program, const KernelShape& shape)
+    : emitter(emitter),
+      builder(emitter.builder),
+      program(program),
+      shape(shape),
+      i64(builder.getInt64Ty()),
+      pointer(builder.getPtrTy()) {}
+
+void KernelFrame::Begin(std::string_view name) {
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer}, /*isVarArg=*/false);
+  function_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                     llvm::StringRef(name), emitter.module);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  builder.SetInsertPoint(llvm::BasicBlock::Create(builder.getContext(), "entry", function_));
+  LoadCall();
+}
+
+void KernelFrame::LoadCall() {
+  llvm::Value* call = function_->getArg(0);
+  const auto field = [&](size_t offset, llvm::Type* type) {
+    return builder.CreateLoad(type, Offset(call, Number(static_cast<int64_t>(offset))));
+  };
+  llvm::Value* strides = field(offsetof(KernelCall, strides), pointer);
+  LoadArrays(field(offsetof(KernelCall, operands), pointer), strides, program.operands.size(), 0,
+             operands);
+  LoadArrays(field(offsetof(KernelCall, results), pointer), strides, program.results.size(),
+             program.operands.size(), results);
+  llvm::Value* all_lengths = field(offsetof(KernelCall, lengths), pointer);
+  lengths.clear();
+  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
+    const auto place = static_cast<int64_t>(axis * sizeof(int64_t));
+    lengths.push_back(builder.CreateLoad(i64, Offset(all_lengths, Number(place))));
+  }
+  positions.assign(program.axes.size(), nullptr);
+  row_begin = field(offsetof(KernelCall, row_begin), i64);
+  row_end = field(offsetof(KernelCall, row_end), i64);
+  column_begin = field(offsetof(KernelCall, column_begin), i64);
+  column_end = field(offsetof(KernelCall, column_end), i64);
+  FindPacked(field(offsetof(KernelCall, scratch), pointer));
+}
+
+void KernelFrame::LoadArrays(llvm::Value* from, llvm::Value* strides, size_t count, size_t first,
+                             std::vector<ArrayPlace>& arrays) {
+  arrays.clear();
+  for (size_t i = 0; i < count; ++i) {
+    ArrayPlace array;
+    array.base =
+        builder.CreateLoad(pointer, Offset(from, Number(static_cast<int64_t>(i * sizeof(void*)))));
+    for (size_t axis = 0; axis < program.axes.size(); ++axis) {
+      const size_t place = (first + i) * program.axes.size() + axis;
+      array.strides.push_back(builder.CreateLoad(
+          i64, Offset(strides, Number(static_cast<int64_t>(place * sizeof(int64_t))))));
+    }
+    arrays.push_back(std::move(array));
+  }
+}
+
+void KernelFrame::FindPacked(llvm::Value* scratch) {
+  packed_.clear();
+  packed_lengths_.clear();
+  for (const TileArray& operand : program.operands) {
+    llvm::Value* length = Number(1);
+    for (const int axis : operand.axes) {
+      if (axis != kNoAxis && IsLong(axis)) {
+        length = builder.CreateMul(length, lengths[static_cast<size_t>(axis)]);
+      }
+    }
+    packed_.push_back(scratch);
+    packed_lengths_.push_back(length);
+    if (!IsPacked(operand)) continue;
+    const int64_t bytes = program.ShortCount(AxesOf(operand)) * BytesOf(operand.type) * shape.block;
+    llvm::Value* size = builder.CreateMul(length, Number(bytes));
+    size = builder.CreateAnd(builder.CreateAdd(size, Number(kPackAlignment - 1)),
+                             Number(-kPackAlignment));
+    scratch = Offset(scratch, size);
+  }
+}
+
+void KernelFrame::Loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step,
+                       llvm::function_ref<void(llvm::Value*)> body) {
+  llvm::LLVMContext& context = builder.getContext();
+  llvm::BasicBlock* before = builder.GetInsertBlock();
+  auto* inside = llvm::BasicBlock::Create(context, "loop", function_);
+  auto* after = llvm::BasicBlock::Create(context, "after", function_);
+  builder.CreateCondBr(builder.CreateICmpSLT(begin, end), inside, after);
+  builder.SetInsertPoint(inside);
+  llvm::PHINode* index = builder.CreatePHI(i64, 2);
+  index->addIncoming(begin, before);
+  body(index);
+  llvm::Value* next = builder.CreateNSWAdd(index, step);
+  index->addIncoming(next, builder.GetInsertBlock());
+  builder.CreateCondBr(builder.CreateICmpSLT(next, end), inside, after);
+  builder.SetInsertPoint(after);
+}
+
+llvm::Value* KernelFrame::Allocate(llvm::Type* type) {
+  llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+  return entry.CreateAlloca(type);
+}
+
+llvm::Value* KernelFrame::LaneMask(llvm::Value* count) {
+  llvm::SmallVector<llvm::Constant*, 16> lanes;
+  for (int lane = 0; lane < shape.lanes; ++lane) {
+    lanes.push_back(builder.getInt32(static_cast<uint32_t>(lane)));
+  }
+  llvm::Value* bounded = builder.CreateTrunc(
+      builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, Number(shape.lanes)),
+      builder.getInt32Ty());
+  return builder.CreateICmpSLT(
+      llvm::ConstantVector::get(lanes),
+      builder.CreateVectorSplat(static_cast<unsigned>(shape.lanes), bounded));
+}
+
+std::vector<ShortIndex> KernelFrame::ShortIndices(AxisSet set) const {
+  std::vector<ShortIndex> indices = {ShortIndex(program.axes.size(), 0)};
+  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
+    if (program.axes[axis].kind != TileAxisKind::kShort) continue;
+    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
+    std::vector<ShortIndex> longer;
+    for (const ShortIndex& index : indices) {
+      for (int64_t i = 0; i < program.axes[axis].length; ++i) {
+        longer.push_back(index);
+        longer.back()[axis] = i;
+      }
+    }
+    indices = std::move(longer);
+  }
+  return indices;
+}
+
+int64_t KernelFrame::ShortNumber(AxisSet set, const ShortIndex& index) const {
+  int64_t number = 0;
+  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
+    if (program.axes[axis].kind != TileAxisKind::kShort) continue;
+    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
+    number = number * program.axes[axis].length + index[axis];
+  }
+  return number;
+}
+
+llvm::Value* KernelFrame::Address(const ArrayPlace& array, const TileArray& layout,
+                                  llvm::Value* row, llvm::Value* column, const ShortIndex& index) {
+  llvm::Value* offset = Number(0);
+  for (const int axis : layout.axes) {
+    if (axis == kNoAxis) continue;
+    const auto place = static_cast<size_t>(axis);
+    if (program.axes[place].kind == TileAxisKind::kBatch) continue;
+    llvm::Value* position = axis == kRowAxis      ? row
+                            : axis == kColumnAxis ? column
+                            : IsLong(axis)        ? positions[place]
+                                                  : Number(index[place]);
+    offset = builder.CreateAdd(offset, builder.CreateMul(position, array.strides[place]));
+  }
+  return builder.CreateGEP(MemoryType(builder.getContext(), layout.type), array.base, offset);
+}
+
+llvm::Value* KernelFrame::PackedAddress(size_t operand, llvm::Value* column_in_block, int vector,
+                                        const ShortIndex& index) {
+  const TileArray& layout = program.operands[operand];
+  const AxisSet axes = AxesOf(layout);
+  const int64_t bytes = BytesOf(layout.type);
+  llvm::Value* column = builder.CreateAdd(column_in_block, Number(int64_t{vector} * shape.lanes));
+  llvm::Value* position = builder.CreateMul(column, packed_lengths_[operand]);
+  for (const int axis : layout.axes) {
+    if (axis == kNoAxis || !IsLong(axis)) continue;
+    llvm::Value* along =
+        builder.CreateMul(positions[static_cast<size_t>(axis)], Number(shape.lanes));
+    position = builder.CreateAdd(position, along);
+  }
+  llvm::Value* offset = builder.CreateMul(position, Number(program.ShortCount(axes) * bytes));
+  const int64_t constant = ShortNumber(axes, index) * shape.lanes * bytes;
+  return Offset(Offset(packed_[operand], offset), Number(constant));
+}
+
+}  // namespace plimsoll

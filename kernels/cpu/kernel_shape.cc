@@ -1,0 +1,99 @@
+#include "kernels/cpu/kernel_shape.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int64_t kMostBlock = 2048;
+constexpr int64_t kMostPackedBytes = 256 << 10;
+// With long axes: what is packed is larger, and is read more often.
+constexpr int64_t kLongBlock = 384;
+
+}  // namespace
+
+Status ExpectMachine(const TileProgram& program, const CpuMachine& machine) {
+  const auto has_half = [](ScalarType type) { return type == ScalarType::kF16; };
+  const bool uses_half =
+      llvm::any_of(program.operands, [&](const TileArray& a) { return has_half(a.type); }) ||
+      llvm::any_of(program.ops, [&](const TileOp& op) { return has_half(op.type); });
+  const AxisSet long_axes = program.AxesOfKind(TileAxisKind::kLong);
+  for (const TileResult& result : program.results) {
+    if ((AxesOf(result.array) & long_axes) != 0) {
+      return Status(ErrorCode::kNotUnderstood, "a result has a long axis");
+    }
+  }
+  for (const TileArray& operand : program.operands) {
+    if (std::popcount(AxesOf(operand) & long_axes) > 1) {
+      return Status(ErrorCode::kNotUnderstood, "an operand has two long axes");
+    }
+  }
+  if (uses_half && !machine.has_half) {
+    return Status(ErrorCode::kNotUnderstood, "this processor does not convert f16");
+  }
+  return OkStatus();
+}
+
+bool IsPacked(const TileArray& operand) {
+  const AxisSet axes = AxesOf(operand);
+  return (axes & kColumnBit) != 0 && (axes & kRowBit) == 0;
+}
+
+int64_t PackedBytes(const TileProgram& program, const KernelShape& shape,
+                    llvm::ArrayRef<int64_t> lengths) {
+  int64_t bytes = 0;
+  for (const TileArray& operand : program.operands) {
+    if (!IsPacked(operand)) continue;
+    int64_t size = program.ShortCount(AxesOf(operand)) * BytesOf(operand.type) * shape.block;
+    for (const int axis : operand.axes) {
+      if (axis != kNoAxis && program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kLong) {
+        size *= lengths[static_cast<size_t>(axis)];
+      }
+    }
+    bytes += (size + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
+  }
+  return bytes;
+}
+
+KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
+  KernelShape shape;
+  int widest = 4;
+  for (const TileOp& op : program.ops) {
+    if ((op.axes & kColumnBit) != 0) {
+      widest = std::max(widest, IsHalf(op.type) ? 4 : BytesOf(op.type));
+    }
+  }
+  shape.lanes = machine.vector_bytes / widest;
+  int64_t accumulators = 0;
+  for (const TileResult& result : program.results) {
+    accumulators += program.ShortCount(AxesOf(result.array));
+  }
+  shape.rows = machine.vector_registers >= 32 ? 4 : 2;
+  shape.vectors = 2;
+  // Accumulators that do not fit into a third of the registers would be spilled all the time.
+  if (accumulators * shape.rows * shape.vectors * 3 > machine.vector_registers) shape.vectors = 1;
+  if (accumulators * shape.rows * shape.vectors * 3 > machine.vector_registers) {
+    shape.rows = std::max(1, shape.rows / 2);
+  }
+  if (program.AxesOfKind(TileAxisKind::kLong) != 0) {
+    // A product of matrices: as many sums at once as there are registers for, but for a few.
+    shape.rows = machine.vector_registers >= 32 ? 8 : 6;
+    shape.vectors = 2;
+  }
+  int64_t column_bytes = 0;
+  for (const TileArray& operand : program.operands) {
+    if (IsPacked(operand)) {
+      column_bytes += program.ShortCount(AxesOf(operand)) * BytesOf(operand.type);
+    }
+  }
+  const int64_t step = int64_t{shape.lanes} * shape.vectors;
+  const int64_t wanted = program.AxesOfKind(TileAxisKind::kLong) != 0 ? kLongBlock : kMostBlock;
+  const int64_t most = std::min(wanted, kMostPackedBytes / std::max<int64_t>(1, column_bytes));
+  shape.block = std::max<int64_t>(1, most / step) * step;
+  return shape;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,36 @@
+// What is chosen for a kernel, and constant in its code.
+
+#ifndef PLIMSOLL_KERNELS_CPU_KERNEL_SHAPE_H_
+#define PLIMSOLL_KERNELS_CPU_KERNEL_SHAPE_H_
+
+#include <cstdint>
+
+#include "ir/status.h"
+#include "kernels/cpu/machine.h"
+#include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+struct KernelShape {
+  int lanes = 0;  // Elements of a vector.
+  int rows = 0;   // Rows and vectors of columns that are in registers at once.
+  int vectors = 0;
+  int64_t block = 0;  // Columns that are packed at once; a multiple of all above.
+};
+
+// Fails if the machine cannot do what the program asks for.
+Status ExpectMachine(const TileProgram& program, const CpuMachine& machine);
+
+KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine);
+
+// True if a block of the operand's columns is brought into the order in which it is read.
+bool IsPacked(const TileArray& operand);
+inline constexpr int64_t kPackAlignment = 64;
+// The bytes of all packed operands for axes of these lengths.
+int64_t PackedBytes(const TileProgram& program, const KernelShape& shape,
+                    llvm::ArrayRef<int64_t> lengths);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_KERNEL_SHAPE_H_

@@ -1,0 +1,346 @@
+#include "kernels/cpu/run_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kernels/cpu/combine_parts.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+// A piece of rows has enough of them for packing the columns to be worth it, but there are enough
+// pieces for all threads.
+constexpr int64_t kMostRows = 512;
+constexpr int64_t kLeastRows = 32;
+constexpr int64_t kWantedPieces = 16;
+
+int64_t RoundUp(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
+
+// Parts of results that rows are reduced in, and how rows are shared out: the same for every number
+// of threads.
+struct Layout {
+  int64_t batch = 1;
+  int64_t pieces = 1;  // Of the rows.
+  int64_t rows_of_piece = 1;
+  int64_t worker_bytes = 0;
+  // For each result: elements of one part, or 0 if pieces write into the result itself.
+  std::vector<int64_t> part_elements;
+  std::vector<int64_t> part_offsets;
+  int64_t part_bytes = 0;
+};
+
+Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
+                  llvm::ArrayRef<int64_t> lengths) {
+  Layout layout;
+  for (size_t i = 0; i < program.axes.size(); ++i) {
+    if (program.axes[i].kind == TileAxisKind::kBatch) layout.batch *= lengths[i];
+  }
+  const int64_t rows = lengths[kRowAxis];
+  const int64_t wanted = RoundUp(std::max<int64_t>(1, rows), kWantedPieces) / kWantedPieces;
+  const bool has_parts = llvm::any_of(
+      program.results, [](const TileResult& result) { return (result.reduced & kRowBit) != 0; });
+  // Each piece needs parts of its own.
+  const int64_t most = has_parts ? INT64_MAX : kMostRows;
+  layout.rows_of_piece = RoundUp(std::clamp(wanted, kLeastRows, most), shape.rows);
+  layout.pieces = std::max<int64_t>(1, (rows + layout.rows_of_piece - 1) / layout.rows_of_piece);
+  layout.worker_bytes = RoundUp(PackedBytes(program, shape, lengths), kAlignment);
+  for (const TileResult& result : program.results) {
+    int64_t elements = 0;
+    if ((result.reduced & kRowBit) != 0) {
+      elements = program.ShortCount(AxesOf(result.array));
+      if ((result.reduced & kColumnBit) == 0) {
+        elements *= RoundUp(lengths[kColumnAxis], shape.lanes);
+      }
+    }
+    layout.part_elements.push_back(elements);
+    layout.part_offsets.push_back(layout.part_bytes);
+    layout.part_bytes +=
+        RoundUp(elements * BytesOf(result.array.type) * layout.pieces * layout.batch, kAlignment);
+  }
+  return layout;
+}
+
+std::vector<int64_t> StridesOf(llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+int64_t ElementCount(llvm::ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) count *= size;
+  return count;
+}
+
+// The axes' strides of an array.
+std::vector<int64_t> AxisStrides(const TileProgram& program, const TileArray& array,
+                                 llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> strides(program.axes.size(), 0);
+  const std::vector<int64_t> own = StridesOf(shape);
+  for (size_t i = 0; i < array.axes.size(); ++i) {
+    if (array.axes[i] != kNoAxis) strides[static_cast<size_t>(array.axes[i])] = own[i];
+  }
+  return strides;
+}
+
+// The strides of a part: columns lie next to each other.
+std::vector<int64_t> PartStrides(const TileProgram& program, const TileResult& result,
+                                 const Layout& layout, size_t number) {
+  std::vector<int64_t> strides(program.axes.size(), 0);
+  int64_t stride = layout.part_elements[number] / program.ShortCount(AxesOf(result.array));
+  if ((result.reduced & kColumnBit) == 0) strides[kColumnAxis] = 1;
+  for (size_t i = result.array.axes.size(); i-- > 0;) {
+    const int axis = result.array.axes[i];
+    if (axis == kNoAxis) continue;
+    const TileAxis& info = program.axes[static_cast<size_t>(axis)];
+    if (info.kind != TileAxisKind::kShort) continue;
+    strides[static_cast<size_t>(axis)] = stride;
+    stride *= info.length;
+  }
+  return strides;
+}
+
+class Run {
+ public:
+  Run(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> operands,
+      llvm::ArrayRef<KernelArray> results, std::vector<int64_t> lengths, char* scratch,
+      int64_t workers)
+      : program_(kernel.program),
+        kernel_(kernel),
+        operands_(operands),
+        results_(results),
+        lengths_(std::move(lengths)),
+        layout_(MakeLayout(program_, kernel.shape, lengths_)),
+        scratch_(scratch),
+        parts_(scratch + layout_.worker_bytes * workers) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      AddStrides(AxisStrides(program_, program_.operands[i], operands[i].shape));
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      const TileResult& result = program_.results[i];
+      AddStrides(HasParts(i) ? PartStrides(program_, result, layout_, i)
+                             : AxisStrides(program_, result.array, results[i].shape));
+    }
+  }
+
+  int64_t task_count() const { return layout_.batch * layout_.pieces; }
+
+  void RunTask(int64_t task, int64_t worker) const {
+    const int64_t element = task / layout_.pieces;
+    const int64_t piece = task % layout_.pieces;
+    const int64_t row_begin = piece * layout_.rows_of_piece;
+    const int64_t row_end = std::min(row_begin + layout_.rows_of_piece, lengths_[kRowAxis]);
+    std::vector<const void*> operands;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      operands.push_back(static_cast<const char*>(operands_[i].data) +
+                         BatchOffset(i, element) * BytesOf(program_.operands[i].type));
+    }
+    std::vector<void*> results;
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const TileResult& result = program_.results[i];
+      const ScalarType type = result.array.type;
+      if (HasParts(i)) {
+        char* part = PartOf(i, element) + piece * layout_.part_elements[i] * BytesOf(type);
+        FillNeutral(result.reducer, type, part, layout_.part_elements[i]);
+        results.push_back(part);
+      } else {
+        results.push_back(static_cast<char*>(results_[i].data) +
+                          BatchOffset(operands_.size() + i, element) * BytesOf(type));
+      }
+    }
+    for (int64_t column = 0; column < lengths_[kColumnAxis]; column += kernel_.shape.block) {
+      const KernelCall call = {
+          .operands = operands.data(),
+          .results = results.data(),
+          .strides = strides_.data(),
+          .lengths = lengths_.data(),
+          .row_begin = row_begin,
+          .row_end = row_end,
+          .column_begin = column,
+          .column_end = std::min(column + kernel_.shape.block, lengths_[kColumnAxis]),
+          .scratch = scratch_ + worker * layout_.worker_bytes};
+      kernel_.pack(&call);
+      kernel_.run(&call);
+    }
+  }
+
+  // What is added to must be there before the first task.
+  void FillResults() const {
+    for (size_t i = 0; i < results_.size(); ++i) {
+      const TileResult& result = program_.results[i];
+      if (result.reduced == 0 || HasParts(i)) continue;
+      FillNeutral(result.reducer, result.array.type, results_[i].data,
+                  ElementCount(results_[i].shape));
+    }
+  }
+
+  // Puts the parts of one element of the batch together and writes them to where they belong.
+  void Finish(int64_t element) const {
+    for (size_t i = 0; i < results_.size(); ++i) {
+      if (!HasParts(i)) continue;
+      const TileResult& result = program_.results[i];
+      const ScalarType type = result.array.type;
+      char* part = PartOf(i, element);
+      CombineParts(result.reducer, type, part, layout_.part_elements[i], layout_.pieces);
+      CopyPart(i, element, part);
+    }
+  }
+
+ private:
+  bool HasParts(size_t result) const { return (program_.results[result].reduced & kRowBit) != 0; }
+
+  void AddStrides(const std::vector<int64_t>& strides) {
+    strides_.insert(strides_.end(), strides.begin(), strides.end());
+  }
+
+  char* PartOf(size_t result, int64_t element) const {
+    return parts_ + layout_.part_offsets[result] +
+           element * layout_.pieces * layout_.part_elements[result] *
+               BytesOf(program_.results[result].array.type);
+  }
+
+  // How far an element of the batch is from the first, in an operand or a result.
+  int64_t BatchOffset(size_t array, int64_t element) const {
+    const size_t axes = program_.axes.size();
+    const bool is_operand = array < operands_.size();
+    std::vector<int64_t> own;
+    const int64_t* strides = &strides_[array * axes];
+    if (!is_operand && HasParts(array - operands_.size())) {
+      const size_t result = array - operands_.size();
+      own = AxisStrides(program_, program_.results[result].array, results_[result].shape);
+      strides = own.data();
+    }
+    int64_t offset = 0;
+    for (size_t axis = axes; axis-- > 0;) {
+      if (program_.axes[axis].kind != TileAxisKind::kBatch) continue;
+      offset += element % lengths_[axis] * strides[axis];
+      element /= lengths_[axis];
+    }
+    return offset;
+  }
+
+  void CopyPart(size_t number, int64_t element, const char* part) const {
+    const TileResult& result = program_.results[number];
+    const auto bytes = static_cast<size_t>(BytesOf(result.array.type));
+    const size_t axes = program_.axes.size();
+    const std::vector<int64_t> to = AxisStrides(program_, result.array, results_[number].shape);
+    const int64_t* from = &strides_[(operands_.size() + number) * axes];
+    char* base = static_cast<char*>(results_[number].data) +
+                 BatchOffset(operands_.size() + number, element) * static_cast<int64_t>(bytes);
+    // Walks over the positions of all axes that a part has.
+    std::vector<size_t> walked;
+    int64_t count = 1;
+    for (const int axis : result.array.axes) {
+      if (axis == kNoAxis) continue;
+      if (program_.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kBatch) continue;
+      walked.push_back(static_cast<size_t>(axis));
+      count *= LengthOf(static_cast<size_t>(axis));
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t rest = i;
+      int64_t from_offset = 0;
+      int64_t to_offset = 0;
+      for (size_t j = walked.size(); j-- > 0;) {
+        const int64_t position = rest % LengthOf(walked[j]);
+        rest /= LengthOf(walked[j]);
+        from_offset += position * from[walked[j]];
+        to_offset += position * to[walked[j]];
+      }
+      std::memcpy(base + to_offset * static_cast<int64_t>(bytes),
+                  part + from_offset * static_cast<int64_t>(bytes), bytes);
+    }
+  }
+
+  int64_t LengthOf(size_t axis) const {
+    return program_.axes[axis].kind == TileAxisKind::kShort ? program_.axes[axis].length
+                                                            : lengths_[axis];
+  }
+
+  const TileProgram& program_;
+  const CompiledKernel& kernel_;
+  llvm::ArrayRef<KernelArray> operands_;
+  llvm::ArrayRef<KernelArray> results_;
+  std::vector<int64_t> lengths_;
+  Layout layout_;
+  char* scratch_;
+  char* parts_;
+  std::vector<int64_t> strides_;
+};
+
+}  // namespace
+
+StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
+                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
+  const auto error = [](std::string_view what) {
+    return Status(ErrorCode::kWrongInputs, StrCat("a kernel's arrays do not fit: ", what));
+  };
+  if (operands.size() != program.operands.size() || results.size() != program.results.size()) {
+    return error("their number is another");
+  }
+  std::vector<int64_t> lengths(program.axes.size(), -1);
+  for (size_t i = 0; i < program.axes.size(); ++i) {
+    if (program.axes[i].kind == TileAxisKind::kShort) lengths[i] = program.axes[i].length;
+  }
+  const auto agree = [&](const TileArray& array, llvm::ArrayRef<int64_t> shape) {
+    if (array.axes.size() != shape.size()) return false;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (array.axes[i] == kNoAxis) {
+        if (shape[i] != 1) return false;
+        continue;
+      }
+      int64_t& length = lengths[static_cast<size_t>(array.axes[i])];
+      if (length < 0) length = shape[i];
+      if (length != shape[i]) return false;
+    }
+    return true;
+  };
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!agree(program.operands[i], operands[i])) return error("an operand's shape");
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!agree(program.results[i].array, results[i])) return error("a result's shape");
+  }
+  if (llvm::is_contained(lengths, -1)) return error("the length of an axis is not known");
+  return lengths;
+}
+
+int64_t ScratchBytes(const TileProgram& program, const KernelShape& shape,
+                     llvm::ArrayRef<int64_t> lengths, int64_t threads) {
+  const Layout layout = MakeLayout(program, shape, lengths);
+  const int64_t workers =
+      std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
+  // Room to align it.
+  return layout.worker_bytes * workers + layout.part_bytes + kAlignment;
+}
+
+Status RunKernel(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> operands,
+                 llvm::ArrayRef<KernelArray> results, llvm::MutableArrayRef<char> scratch,
+                 int64_t threads, RunTasks run_tasks) {
+  std::vector<llvm::ArrayRef<int64_t>> operand_shapes;
+  for (const KernelArray& operand : operands) operand_shapes.push_back(operand.shape);
+  std::vector<llvm::ArrayRef<int64_t>> result_shapes;
+  for (const KernelArray& result : results) result_shapes.push_back(result.shape);
+  ASSIGN_OR_RETURN(std::vector<int64_t> lengths,
+                   AxisLengths(kernel.program, operand_shapes, result_shapes));
+  const Layout layout = MakeLayout(kernel.program, kernel.shape, lengths);
+  const auto address = reinterpret_cast<uintptr_t>(scratch.data());
+  const auto skipped = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
+  const int64_t available = static_cast<int64_t>(scratch.size()) - skipped - layout.part_bytes;
+  int64_t workers =
+      std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
+  if (layout.worker_bytes > 0) workers = std::min(workers, available / layout.worker_bytes);
+  if (workers < 1 || available < 0) {
+    return Status(ErrorCode::kInternal, "a kernel was given too little scratch");
+  }
+  const Run run(kernel, operands, results, std::move(lengths), scratch.data() + skipped, workers);
+  run.FillResults();
+  run_tasks(run.task_count(), workers,
+            [&](int64_t task, int64_t worker) { run.RunTask(task, worker); });
+  for (int64_t element = 0; element < layout.batch; ++element) run.Finish(element);
+  return OkStatus();
+}
+
+}  // namespace plimsoll

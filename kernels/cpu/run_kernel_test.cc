@@ -1,0 +1,270 @@
+#include "kernels/cpu/run_kernel.h"
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/cpu/testing.h"
+#include "kernels/evaluate_tiles.h"
+
+namespace plimsoll {
+namespace {
+
+using testing::Compile;
+using testing::Evaluate;
+using ::testing::HasSubstr;
+using testing::NumberArray;
+using testing::RoundTo;
+using testing::RunOnNumbers;
+using testing::ShapeOf;
+
+constexpr std::string_view kGaussian = R"(axes r c s0=3
+operand f32[r, s0]
+operand f32[c, s0]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add s0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+%8 = multiply %6, %7
+result f32[r] = add c %8
+)";
+
+// The gradient of a Gaussian kernel's product with respect to both sets of points and the vector:
+// rows, columns and everything are summed in one pass.
+constexpr std::string_view kGradient = R"(axes r c b0 s0=3
+operand f32[b0, r, s0]
+operand f32[s0, b0, c]
+operand f32[b0, r]
+operand f32[b0, c]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add s0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+%8 = multiply %6, %7
+%9 = load 3
+%10 = multiply %8, %9
+%11 = multiply %10, %2
+%12 = multiply %10, %4
+result f32[b0, r, s0] = add c %11
+result f32[s0, c, b0] = add r %11
+result f32[b0, c] = add r %8
+result f32[b0] = add r c %12
+result f32[c, r, b0] = %6
+)";
+
+std::vector<NumberArray> RandomOperands(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+                                        uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<NumberArray> operands;
+  for (const TileArray& array : program.operands) {
+    NumberArray operand = {.shape = ShapeOf(array, lengths), .numbers = {}};
+    size_t count = 1;
+    for (const int64_t size : operand.shape) count *= static_cast<size_t>(size);
+    for (size_t i = 0; i < count; ++i) {
+      const double number = std::uniform_real_distribution<>(-1, 1)(random);
+      operand.numbers.push_back(IsFloat(array.type) ? RoundTo(array.type, number)
+                                                    : std::round(5 * number));
+    }
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+void ExpectRight(const CompiledKernel& kernel, llvm::ArrayRef<int64_t> lengths, double tolerance,
+                 int64_t threads = 1) {
+  const std::vector<NumberArray> operands = RandomOperands(kernel.program, lengths, 7);
+  const std::vector<NumberArray> expected = Evaluate(kernel.program, lengths, operands);
+  for (const bool guard_behind : {true, false}) {
+    const std::vector<NumberArray> found =
+        RunOnNumbers(kernel, lengths, operands, threads, guard_behind);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      for (size_t j = 0; j < expected[i].numbers.size(); ++j) {
+        ASSERT_NEAR(found[i].numbers[j], expected[i].numbers[j],
+                    tolerance * (1 + std::abs(expected[i].numbers[j])))
+            << "result " << i << " element " << j << " rows " << lengths[0] << " columns "
+            << lengths[1];
+      }
+    }
+  }
+}
+
+TEST(RunKernel, GaussianProductsOfAllSizes) {
+  const auto kernel = Compile(kGaussian);
+  ASSERT_NE(kernel, nullptr);
+  for (const int64_t rows : {0, 1, 2, 3, 5, 67}) {
+    for (const int64_t columns : {0, 1, 7, 8, 9, 15, 16, 17, 31, 33, 64, 131, 2047, 2048, 4099}) {
+      ExpectRight(*kernel, {rows, columns, 3}, 1e-5);
+    }
+  }
+}
+
+TEST(RunKernel, RowsAndColumnsAndAllAreReducedAtOnce) {
+  const auto kernel = Compile(kGradient);
+  ASSERT_NE(kernel, nullptr);
+  for (const int64_t rows : {0, 1, 4, 37}) {
+    for (const int64_t columns : {0, 1, 16, 53}) {
+      for (const int64_t batch : {0, 1, 3}) ExpectRight(*kernel, {rows, columns, batch, 3}, 1e-5);
+    }
+  }
+}
+
+TEST(RunKernel, IsTheSameForEveryNumberOfThreads) {
+  const auto kernel = Compile(kGradient);
+  ASSERT_NE(kernel, nullptr);
+  const std::vector<int64_t> lengths = {1031, 257, 2, 3};
+  const std::vector<NumberArray> operands = RandomOperands(kernel->program, lengths, 3);
+  const std::vector<NumberArray> alone = RunOnNumbers(*kernel, lengths, operands, 1);
+  for (const int64_t threads : {2, 3, 8}) {
+    const std::vector<NumberArray> together = RunOnNumbers(*kernel, lengths, operands, threads);
+    for (size_t i = 0; i < alone.size(); ++i) {
+      ASSERT_EQ(alone[i].numbers, together[i].numbers) << threads << " threads, result " << i;
+    }
+  }
+}
+
+constexpr std::string_view kLongGaussian = R"(axes r c l0
+operand f32[r, l0]
+operand f32[c, l0]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add l0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+%8 = multiply %6, %7
+result f32[r] = add c %8
+result f32[r, c] = %4
+)";
+
+TEST(RunKernel, LongAxesAreFoldedInALoop) {
+  const auto kernel = Compile(kLongGaussian);
+  ASSERT_NE(kernel, nullptr);
+  for (const int64_t rows : {0, 1, 7, 9, 50}) {
+    for (const int64_t columns : {0, 1, 16, 33, 385, 500}) {
+      for (const int64_t length : {0, 1, 3, 4, 5, 64}) {
+        ExpectRight(*kernel, {rows, columns, length}, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(RunKernel, ReducesByAllReducers) {
+  for (const std::string_view type : {"f32", "f64", "i32", "ui8", "i64"}) {
+    for (const std::string_view reducer : {"add", "multiply", "maximum", "minimum"}) {
+      const auto kernel =
+          Compile(StrCat("axes r c\noperand ", type, "[r, c]\n%0 = load 0\n%1 = multiply %0, %0\n",
+                         "result ", type, "[r] = ", reducer, " c %1\nresult ", type,
+                         "[c] = ", reducer, " r %1\nresult ", type, "[] = ", reducer, " r c %1\n"));
+      ASSERT_NE(kernel, nullptr);
+      if (reducer == "multiply" && type != "f32" && type != "f64") {
+        ExpectRight(*kernel, {3, 2}, type == "ui8" ? 1e9 : 1e-6);  // May wrap around.
+      } else {
+        ExpectRight(*kernel, {5, 19}, type == "ui8" && reducer == "add" ? 1e9 : 1e-6);
+      }
+    }
+  }
+  for (const std::string_view reducer : {"and", "or"}) {
+    const auto kernel = Compile(StrCat(
+        "axes r c\noperand i32[c, r]\n%0 = load 0\n%1 = constant i32 0\n%2 = compare gt %0, %1\n",
+        "result i1[r] = ", reducer, " c %2\nresult i1[c] = ", reducer,
+        " r %2\nresult i1[] = ", reducer, " r c %2\n"));
+    ASSERT_NE(kernel, nullptr);
+    ExpectRight(*kernel, {4, 21}, 0);
+    ExpectRight(*kernel, {0, 21}, 0);
+  }
+}
+
+TEST(RunKernel, MaximaKeepNaN) {
+  const auto kernel = Compile(
+      "axes r c\noperand f32[r, c]\n%0 = load 0\nresult f32[r] = maximum c %0\n"
+      "result f32[c] = minimum r %0\n");
+  ASSERT_NE(kernel, nullptr);
+  NumberArray operand = {.shape = {5, 40}, .numbers = std::vector<double>(200, 1.0)};
+  operand.numbers[40 + 33] = std::nan("");
+  const std::vector<NumberArray> results = RunOnNumbers(*kernel, {5, 40}, {operand});
+  for (size_t row = 0; row < 5; ++row) {
+    EXPECT_EQ(std::isnan(results[0].numbers[row]), row == 1) << row;
+  }
+  for (size_t column = 0; column < 40; ++column) {
+    EXPECT_EQ(std::isnan(results[1].numbers[column]), column == 33) << column;
+  }
+}
+
+TEST(RunKernel, HalvesAreAddedInSinglePrecision) {
+  for (const std::string_view type : {"bf16", "f16"}) {
+    if (type == "f16" && !HostMachine().has_half) continue;
+    const auto kernel = Compile(
+        StrCat("axes r c\noperand ", type, "[r]\noperand ", type,
+               "[c]\n%0 = load 0\n%1 = load 1\n%2 = multiply %0, %1\nresult f32[r] = add c %2\n",
+               "result ", type, "[r, c] = %1\n"));
+    ASSERT_NE(kernel, nullptr);
+    const std::vector<NumberArray> operands = {
+        {.shape = {1}, .numbers = {1}},
+        {.shape = {3000}, .numbers = std::vector<double>(3000, 1.0)}};
+    EXPECT_EQ(RunOnNumbers(*kernel, {1, 3000}, operands)[0].numbers[0], 3000);
+    ExpectRight(*kernel, {7, 100}, 1e-5);
+  }
+}
+
+TEST(RunKernel, IntegersAreDividedAsXlaDoes) {
+  const auto kernel = Compile(
+      "axes r c\noperand i32[r]\noperand i32[c]\n%0 = load 0\n%1 = load 1\n%2 = divide %0, %1\n"
+      "%3 = remainder %0, %1\nresult i32[r, c] = %2\nresult i32[r, c] = %3\n");
+  ASSERT_NE(kernel, nullptr);
+  constexpr double kLeast = -2147483648.0;
+  const std::vector<NumberArray> results = RunOnNumbers(
+      *kernel, {3, 4},
+      {{.shape = {3}, .numbers = {7, -7, kLeast}}, {.shape = {4}, .numbers = {0, -1, 2, -3}}});
+  EXPECT_EQ(results[0].numbers,
+            (std::vector<double>{-1, -7, 3, -2, -1, 7, -3, 2, -1, kLeast, kLeast / 2, 715827882}));
+  EXPECT_EQ(results[1].numbers, (std::vector<double>{7, 0, 1, 1, -7, 0, -1, -1, kLeast, 0, 0, -2}));
+}
+
+TEST(RunKernel, RefusesArraysThatDoNotFit) {
+  const auto kernel = Compile(kGaussian);
+  ASSERT_NE(kernel, nullptr);
+  const int64_t rows[] = {4, 3};
+  const int64_t columns[] = {5, 2};
+  const int64_t vector[] = {5};
+  const int64_t result[] = {4};
+  EXPECT_THAT(
+      std::string(
+          AxisLengths(kernel->program, {rows, columns, vector}, {result}).status().message()),
+      HasSubstr("an operand's shape"));
+}
+
+TEST(CompileToObject, WorksForOtherProcessors) {
+  const StatusOr<TileProgram> program = ReadTiles(kGradient);
+  ASSERT_TRUE(program.ok());
+  for (const char* name : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    const StatusOr<CpuMachine> machine = MachineNamed(name);
+    ASSERT_TRUE(machine.ok());
+    const StatusOr<std::string> assembly =
+        CompileToObject(*program, *machine, ChooseShape(*program, *machine), /*assembly=*/true);
+    ASSERT_TRUE(assembly.ok()) << assembly.status().ToString();
+    const std::string_view vector_register = machine->vector_bytes == 64   ? "%zmm"
+                                             : machine->vector_bytes == 32 ? "%ymm"
+                                                                           : "%xmm";
+    EXPECT_THAT(*assembly, HasSubstr(vector_register)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace plimsoll

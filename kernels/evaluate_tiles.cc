@@ -1,0 +1,249 @@
+#include "kernels/evaluate_tiles.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/APInt.h"
+#include "llvm/Support/ErrorHandling.h"
+
+namespace plimsoll::testing {
+namespace {
+
+double DecodeBits(ScalarType type, uint64_t bits) {
+  switch (type) {
+    case ScalarType::kF64:
+      return std::bit_cast<double>(bits);
+    case ScalarType::kF32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    case ScalarType::kBF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+    case ScalarType::kF16:
+      return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits)).convertToDouble();
+    default:
+      break;
+  }
+  const unsigned width = 8 * static_cast<unsigned>(BytesOf(type));
+  const llvm::APInt number(width, bits, /*isSigned=*/false, /*implicitTrunc=*/true);
+  return IsUnsigned(type) || type == ScalarType::kI1 ? static_cast<double>(number.getZExtValue())
+                                                     : static_cast<double>(number.getSExtValue());
+}
+
+double Combine(Opcode reducer, double a, double b) {
+  switch (reducer) {
+    case Opcode::kAdd:
+      return a + b;
+    case Opcode::kMultiply:
+      return a * b;
+    case Opcode::kMaximum:
+      return (a >= b || std::isnan(a)) ? a : b;
+    case Opcode::kMinimum:
+      return (a <= b || std::isnan(a)) ? a : b;
+    case Opcode::kAnd:
+      return static_cast<double>(static_cast<int64_t>(a) & static_cast<int64_t>(b));
+    case Opcode::kOr:
+      return static_cast<double>(static_cast<int64_t>(a) | static_cast<int64_t>(b));
+    default:
+      llvm_unreachable("not a reducer");
+  }
+}
+
+bool Compare(Comparison comparison, double a, double b) {
+  switch (comparison) {
+    case Comparison::kEqual:
+      return a == b;
+    case Comparison::kNotEqual:
+      return a != b;
+    case Comparison::kLess:
+      return a < b;
+    case Comparison::kLessEqual:
+      return a <= b;
+    case Comparison::kGreater:
+      return a > b;
+    case Comparison::kGreaterEqual:
+      return a >= b;
+  }
+  return false;
+}
+
+double Sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; }
+
+// Ops that random programs do not use on integers where the result would not be exact.
+double Compute(const TileOp& op, const std::vector<double>& x) {
+  switch (op.opcode) {
+    case Opcode::kAbs:
+      return std::abs(x[0]);
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+      return Combine(op.opcode, x[0], x[1]);
+    case Opcode::kAtan2:
+      return std::atan2(x[0], x[1]);
+    case Opcode::kCeil:
+      return std::ceil(x[0]);
+    case Opcode::kChloErf:
+      return std::erf(x[0]);
+    case Opcode::kChloSquare:
+      return x[0] * x[0];
+    case Opcode::kClamp:
+      return std::min(std::max(x[0], x[1]), x[2]);
+    case Opcode::kCompare:
+      return Compare(op.comparison, x[0], x[1]) ? 1 : 0;
+    case Opcode::kConvert:
+      if (op.type == ScalarType::kI1) return x[0] != 0 ? 1 : 0;
+      return IsFloat(op.type) ? x[0] : std::trunc(x[0]);
+    case Opcode::kCosine:
+      return std::cos(x[0]);
+    case Opcode::kDivide:
+      return IsFloat(op.type) ? x[0] / x[1] : std::trunc(x[0] / x[1]);
+    case Opcode::kExponential:
+      return std::exp(x[0]);
+    case Opcode::kExponentialMinusOne:
+      return std::expm1(x[0]);
+    case Opcode::kFloor:
+      return std::floor(x[0]);
+    case Opcode::kIsFinite:
+      return std::isfinite(x[0]) ? 1 : 0;
+    case Opcode::kLog:
+      return std::log(x[0]);
+    case Opcode::kLogPlusOne:
+      return std::log1p(x[0]);
+    case Opcode::kLogistic:
+      return 1 / (1 + std::exp(-x[0]));
+    case Opcode::kNegate:
+      return -x[0];
+    case Opcode::kNot:
+      return op.type == ScalarType::kI1 ? 1 - x[0] : -1 - x[0];
+    case Opcode::kPower:
+      return std::pow(x[0], x[1]);
+    case Opcode::kRemainder:
+      return std::fmod(x[0], x[1]);
+    case Opcode::kRsqrt:
+      return 1 / std::sqrt(x[0]);
+    case Opcode::kSelect:
+      return x[0] != 0 ? x[1] : x[2];
+    case Opcode::kSign:
+      return Sign(x[0]);
+    case Opcode::kSine:
+      return std::sin(x[0]);
+    case Opcode::kSqrt:
+      return std::sqrt(x[0]);
+    case Opcode::kSubtract:
+      return x[0] - x[1];
+    case Opcode::kTanh:
+      return std::tanh(x[0]);
+    case Opcode::kXor:
+      return static_cast<double>(static_cast<int64_t>(x[0]) ^ static_cast<int64_t>(x[1]));
+    default:
+      llvm_unreachable("not evaluated");
+  }
+}
+
+using Position = std::vector<int64_t>;
+
+// Steps to the next position along the axes of the set; false after the last.
+bool Next(Position& position, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
+  for (size_t axis = lengths.size(); axis-- > 0;) {
+    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
+    if (++position[axis] < lengths[axis]) return true;
+    position[axis] = 0;
+  }
+  return false;
+}
+
+size_t Place(const TileArray& array, const std::vector<int64_t>& shape, const Position& position) {
+  int64_t place = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int axis = array.axes[i];
+    place = place * shape[i] + (axis == kNoAxis ? 0 : position[static_cast<size_t>(axis)]);
+  }
+  return static_cast<size_t>(place);
+}
+
+class Evaluator {
+ public:
+  Evaluator(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+            llvm::ArrayRef<NumberArray> operands)
+      : program_(program), lengths_(lengths), operands_(operands) {}
+
+  double Get(int number, const Position& position) const {
+    const TileOp& op = program_.ops[static_cast<size_t>(number)];
+    switch (op.kind) {
+      case TileOpKind::kLoad: {
+        const NumberArray& array = operands_[static_cast<size_t>(op.index)];
+        const TileArray& layout = program_.operands[static_cast<size_t>(op.index)];
+        return array.numbers[Place(layout, array.shape, position)];
+      }
+      case TileOpKind::kIota:
+        return static_cast<double>(position[static_cast<size_t>(op.index)]);
+      case TileOpKind::kConstant:
+        return DecodeBits(op.type, op.bits);
+      case TileOpKind::kFold: {
+        Position inner = position;
+        const auto axis = static_cast<size_t>(op.index);
+        double sum = DecodeBits(op.type, NeutralBits(op.opcode, op.type));
+        for (inner[axis] = 0; inner[axis] < lengths_[axis]; ++inner[axis]) {
+          sum = Combine(op.opcode, sum, Get(op.operands[0], inner));
+        }
+        return sum;
+      }
+      case TileOpKind::kCompute:
+        break;
+    }
+    std::vector<double> operands;
+    for (const int operand : op.operands) operands.push_back(Get(operand, position));
+    return Compute(op, operands);
+  }
+
+ private:
+  const TileProgram& program_;
+  llvm::ArrayRef<int64_t> lengths_;
+  llvm::ArrayRef<NumberArray> operands_;
+};
+
+}  // namespace
+
+std::vector<int64_t> ShapeOf(const TileArray& array, llvm::ArrayRef<int64_t> lengths) {
+  std::vector<int64_t> shape;
+  for (const int axis : array.axes) {
+    shape.push_back(axis == kNoAxis ? 1 : lengths[static_cast<size_t>(axis)]);
+  }
+  return shape;
+}
+
+std::vector<NumberArray> Evaluate(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+                                  llvm::ArrayRef<NumberArray> operands) {
+  const Evaluator evaluator(program, lengths, operands);
+  std::vector<NumberArray> results;
+  for (const TileResult& result : program.results) {
+    NumberArray array = {.shape = ShapeOf(result.array, lengths), .numbers = {}};
+    size_t count = 1;
+    for (const int64_t size : array.shape) count *= static_cast<size_t>(size);
+    const double neutral =
+        DecodeBits(result.array.type, NeutralBits(result.reducer, result.array.type));
+    array.numbers.assign(count, neutral);
+    const AxisSet axes = AxesOf(result.array) | result.reduced;
+    bool is_empty = false;
+    for (size_t axis = 0; axis < lengths.size(); ++axis) {
+      is_empty |= (axes & AxisBit(static_cast<int>(axis))) != 0 && lengths[axis] == 0;
+    }
+    Position position(program.axes.size(), 0);
+    if (!is_empty) {
+      do {
+        double& number = array.numbers[Place(result.array, array.shape, position)];
+        const double value = evaluator.Get(result.value, position);
+        number = result.reduced == 0 ? value : Combine(result.reducer, number, value);
+      } while (Next(position, axes, lengths));
+    }
+    results.push_back(std::move(array));
+  }
+  return results;
+}
+
+}  // namespace plimsoll::testing

@@ -1,0 +1,63 @@
+// Replaces parts of a program whose big values need not exist by calls of kernels.
+
+#ifndef PLIMSOLL_KERNELS_INSERT_KERNELS_H_
+#define PLIMSOLL_KERNELS_INSERT_KERNELS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/context.h"
+#include "ir/graph.h"
+#include "ir/status.h"
+#include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+// What XLA knows the kernels by.
+inline constexpr std::string_view kKernelTarget = "plimsoll_kernel";
+
+struct KernelCost {
+  int64_t scratch_bytes = 0;
+  double seconds = 0;
+};
+
+// What a kernel takes for axes of these lengths; an error if it cannot be made.
+using CostOfKernel = std::function<StatusOr<KernelCost>(const TileProgram& program,
+                                                        llvm::ArrayRef<int64_t> lengths)>;
+
+struct KernelOptions {
+  // Values of more bytes are not to exist, if a kernel can do without them.
+  int64_t least_bytes = 1 << 20;
+  CostOfKernel cost;
+};
+
+struct InsertedKernel {
+  std::string program;  // As text.
+  double seconds = 0;   // That it is thought to take.
+  Location location;    // Of the largest value that it spares.
+  int64_t spared_bytes = 0;
+};
+
+// A big value that no kernel does without, and why.
+struct RefusedKernel {
+  int64_t bytes = 0;
+  std::string type;
+  Location location;
+  std::string reason;
+};
+
+struct KernelReport {
+  std::vector<InsertedKernel> inserted;
+  std::vector<RefusedKernel> refused;
+};
+
+// In the block and all blocks inside of it.
+StatusOr<KernelReport> InsertKernels(Context& context, Block& block, const KernelOptions& options);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_INSERT_KERNELS_H_

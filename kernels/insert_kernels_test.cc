@@ -1,0 +1,195 @@
+#include "kernels/insert_kernels.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/testing.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/verify.h"
+
+namespace plimsoll {
+namespace {
+
+using testing::BodyText;
+using ::testing::HasSubstr;
+using testing::NamedType;
+using ::testing::Not;
+using testing::Program;
+
+StatusOr<KernelCost> AnyCost(const TileProgram&, llvm::ArrayRef<int64_t>) {
+  return KernelCost{.scratch_bytes = 64, .seconds = 0.5};
+}
+
+struct Inserted {
+  std::unique_ptr<Module> module;
+  KernelReport report;
+  std::string body;
+};
+
+Inserted Insert(const std::vector<std::string_view>& arguments, std::string_view ops,
+                const std::vector<NamedType>& results, int64_t least_bytes = 100) {
+  Inserted inserted;
+  inserted.module = Program(arguments, ops, results);
+  if (inserted.module == nullptr) return inserted;
+  Block& block = *inserted.module->main()->entry_block();
+  StatusOr<KernelReport> report = InsertKernels(inserted.module->context(), block,
+                                                {.least_bytes = least_bytes, .cost = AnyCost});
+  EXPECT_TRUE(report.ok()) << report.status().ToString();
+  if (!report.ok()) return inserted;
+  EXPECT_TRUE(Verify(*inserted.module).ok()) << Verify(*inserted.module).ToString();
+  inserted.report = *std::move(report);
+  inserted.body = BodyText(*inserted.module);
+  return inserted;
+}
+
+constexpr std::string_view kGaussian = R"(
+  %x = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 0, 2>}> : (tensor<8x3xf32>) -> tensor<8x9x3xf32>
+  %y = "stablehlo.broadcast_in_dim"(%1) <{broadcast_dimensions = array<i64: 1, 2>}> : (tensor<9x3xf32>) -> tensor<8x9x3xf32>
+  %d = "stablehlo.subtract"(%x, %y) : (tensor<8x9x3xf32>, tensor<8x9x3xf32>) -> tensor<8x9x3xf32>
+  %s = "stablehlo.multiply"(%d, %d) : (tensor<8x9x3xf32>, tensor<8x9x3xf32>) -> tensor<8x9x3xf32>
+  %z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %q = "stablehlo.reduce"(%s, %z) <{dimensions = array<i64: 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) : (tensor<8x9x3xf32>, tensor<f32>) -> tensor<8x9xf32>
+  %n = "stablehlo.negate"(%q) : (tensor<8x9xf32>) -> tensor<8x9xf32>
+  %e = "stablehlo.exponential"(%n) : (tensor<8x9xf32>) -> tensor<8x9xf32>
+)";
+
+constexpr std::string_view kProduct = R"(
+  %r = "stablehlo.dot_general"(%e, %2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<8x9xf32>, tensor<9xf32>) -> tensor<8xf32>
+)";
+
+TEST(InsertKernels, MakesOneOfAGaussianProduct) {
+  const Inserted inserted =
+      Insert({"8x3xf32", "9x3xf32", "9xf32"}, StrCat(kGaussian, kProduct), {{"%r", "8xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1U);
+  EXPECT_EQ(inserted.report.inserted[0].program, R"(axes r c s0=3
+operand f32[r, s0]
+operand f32[c, s0]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add s0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+%8 = multiply %6, %7
+result f32[r] = add c %8
+)");
+  EXPECT_THAT(inserted.body, HasSubstr("plimsoll_kernel"));
+  EXPECT_THAT(inserted.body, Not(HasSubstr("8x9x")));
+}
+
+TEST(InsertKernels, KeepsWhatIsNeededWhole) {
+  const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"}, StrCat(kGaussian, kProduct),
+                                   {{"%r", "8xf32"}, {"%e", "8x9xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1U);
+  EXPECT_THAT(inserted.report.inserted[0].program, HasSubstr("result f32[r, c] = %6\n"));
+  EXPECT_THAT(inserted.report.inserted[0].program, HasSubstr("result f32[r] = add c %8\n"));
+}
+
+TEST(InsertKernels, LeavesAloneWhatNothingReduces) {
+  const Inserted inserted = Insert({"8x3xf32", "9x3xf32"}, kGaussian, {{"%e", "8x9xf32"}});
+  EXPECT_TRUE(inserted.report.inserted.empty());
+  EXPECT_THAT(inserted.body, Not(HasSubstr("plimsoll_kernel")));
+  ASSERT_FALSE(inserted.report.refused.empty());
+}
+
+TEST(InsertKernels, LeavesAloneWhatIsSmall) {
+  const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"}, StrCat(kGaussian, kProduct),
+                                   {{"%r", "8xf32"}}, /*least_bytes=*/10000);
+  EXPECT_TRUE(inserted.report.inserted.empty());
+  EXPECT_TRUE(inserted.report.refused.empty());
+}
+
+// The same points twice: rows and columns are still two axes.
+TEST(InsertKernels, ReadsOneArrayAlongTwoAxes) {
+  const Inserted inserted = Insert({"9x3xf32", "9xf32"},
+                                   R"(
+  %g = "stablehlo.dot_general"(%0, %0) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<9x3xf32>, tensor<9x3xf32>) -> tensor<9x9xf32>
+  %e = "stablehlo.exponential"(%g) : (tensor<9x9xf32>) -> tensor<9x9xf32>
+  %r = "stablehlo.dot_general"(%e, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>}> : (tensor<9x9xf32>, tensor<9xf32>) -> tensor<9xf32>
+)",
+                                   {{"%r", "9xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1U);
+  EXPECT_EQ(inserted.report.inserted[0].program, R"(axes r c s0=3
+operand f32[c, s0]
+operand f32[r, s0]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = multiply %0, %1
+%3 = fold add s0 %2
+%4 = exponential %3
+%5 = load 2
+%6 = multiply %4, %5
+result f32[r] = add c %6
+)");
+}
+
+// A softmax needs the maximum before the sum, and both before the product: three passes.
+TEST(InsertKernels, MakesAsManyKernelsAsThereAreLevels) {
+  constexpr std::string_view kReduce = R"( <{dimensions = array<i64: 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = "stablehlo.)";
+  constexpr std::string_view kEnd = R"("(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) : (tensor<8x9xf32>, tensor<f32>) -> tensor<8xf32>
+)";
+  const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"},
+                                   StrCat(R"(
+  %g = "stablehlo.dot_general"(%0, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<8x3xf32>, tensor<9x3xf32>) -> tensor<8x9xf32>
+  %i = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<f32>}> : () -> tensor<f32>
+  %m = "stablehlo.reduce"(%g, %i))",
+                                          kReduce, "maximum", kEnd, R"(
+  %w = "stablehlo.broadcast_in_dim"(%m) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xf32>) -> tensor<8x9xf32>
+  %d = "stablehlo.subtract"(%g, %w) : (tensor<8x9xf32>, tensor<8x9xf32>) -> tensor<8x9xf32>
+  %e = "stablehlo.exponential"(%d) : (tensor<8x9xf32>) -> tensor<8x9xf32>
+  %z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %s = "stablehlo.reduce"(%e, %z))",
+                                          kReduce, "add", kEnd, R"(
+  %v = "stablehlo.broadcast_in_dim"(%s) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xf32>) -> tensor<8x9xf32>
+  %p = "stablehlo.divide"(%e, %v) : (tensor<8x9xf32>, tensor<8x9xf32>) -> tensor<8x9xf32>
+  %r = "stablehlo.dot_general"(%p, %2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<8x9xf32>, tensor<9xf32>) -> tensor<8xf32>
+)"),
+                                   {{"%r", "8xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 3U);
+  EXPECT_THAT(inserted.report.inserted[0].program, HasSubstr("= maximum c"));
+  EXPECT_THAT(inserted.report.inserted[1].program, HasSubstr("= add c"));
+  EXPECT_THAT(inserted.report.inserted[2].program, HasSubstr("divide"));
+  EXPECT_THAT(inserted.body, Not(HasSubstr("8x9x")));
+}
+
+TEST(InsertKernels, WorksInsideLoops) {
+  const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"},
+                                   StrCat(R"(
+  %i = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %h = "stablehlo.constant"() <{value = dense<0.0> : tensor<8xf32>}> : () -> tensor<8xf32>
+  %w:2 = "stablehlo.while"(%i, %h) ({
+    ^bb0(%j: tensor<i32>, %k: tensor<8xf32>):
+    %f = "stablehlo.constant"() <{value = dense<5> : tensor<i32>}> : () -> tensor<i32>
+    %t = "stablehlo.compare"(%j, %f) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "stablehlo.return"(%t) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%j: tensor<i32>, %k: tensor<8xf32>):
+)",
+                                          kGaussian, kProduct, R"(
+    %o = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %p = "stablehlo.add"(%j, %o) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %u = "stablehlo.add"(%k, %r) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    "stablehlo.return"(%p, %u) : (tensor<i32>, tensor<8xf32>) -> ()
+  }) : (tensor<i32>, tensor<8xf32>) -> (tensor<i32>, tensor<8xf32>)
+)"),
+                                   {{"%w#1", "8xf32"}});
+  EXPECT_EQ(inserted.report.inserted.size(), 1U);
+}
+
+}  // namespace
+}  // namespace plimsoll

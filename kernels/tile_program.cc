@@ -1,0 +1,372 @@
+#include "kernels/tile_program.h"
+
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace plimsoll {
+namespace {
+
+enum class Elements : uint8_t { kAll, kBits, kFloats, kIntegers, kNumbers };
+
+struct TileOpInfo {
+  Opcode opcode;
+  size_t operand_count;
+  Elements elements;
+};
+
+constexpr TileOpInfo kInfos[] = {
+#define PLIMSOLL_TILE_OP(identifier, operand_count, elements) \
+  {Opcode::k##identifier, operand_count, Elements::elements},
+#include "kernels/tile_ops.def"
+#undef PLIMSOLL_TILE_OP
+};
+
+const TileOpInfo* FindInfo(Opcode opcode) {
+  const TileOpInfo* found =
+      llvm::find_if(kInfos, [&](const TileOpInfo& info) { return info.opcode == opcode; });
+  return found == std::end(kInfos) ? nullptr : found;
+}
+
+bool Allows(Elements elements, ScalarType type) {
+  switch (elements) {
+    case Elements::kAll:
+      return true;
+    case Elements::kBits:
+      return !IsFloat(type);
+    case Elements::kFloats:
+      return IsFloat(type);
+    case Elements::kIntegers:
+      return IsInteger(type);
+    case Elements::kNumbers:
+      return type != ScalarType::kI1;
+  }
+  return false;
+}
+
+bool IsReducer(Opcode opcode, ScalarType type) {
+  switch (opcode) {
+    case Opcode::kAdd:
+    case Opcode::kMultiply:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+      return type != ScalarType::kI1;
+    case Opcode::kAnd:
+    case Opcode::kOr:
+      return !IsFloat(type);
+    default:
+      return false;
+  }
+}
+
+template <typename... Parts>
+Status Error(const Parts&... parts) {
+  return Status(ErrorCode::kInvalidProgram, StrCat("tile program: ", parts...));
+}
+
+int Append(TileProgram& program, TileOp op) {
+  program.ops.push_back(std::move(op));
+  return static_cast<int>(program.ops.size()) - 1;
+}
+
+Status ExpectAxis(const TileProgram& program, int axis) {
+  if (axis < 0 || axis >= static_cast<int>(program.axes.size())) {
+    return Error("there is no axis ", axis);
+  }
+  return OkStatus();
+}
+
+Status ExpectOps(const TileProgram& program, llvm::ArrayRef<int> operands) {
+  for (const int operand : operands) {
+    if (operand < 0 || operand >= static_cast<int>(program.ops.size())) {
+      return Error("%", operand, " is used before it is made");
+    }
+  }
+  return OkStatus();
+}
+
+Status ExpectArray(const TileProgram& program, const TileArray& array) {
+  AxisSet seen = 0;
+  for (const int axis : array.axes) {
+    if (axis == kNoAxis) continue;
+    RETURN_IF_ERROR(ExpectAxis(program, axis));
+    if ((seen & AxisBit(axis)) != 0) return Error("an array has one axis twice");
+    seen |= AxisBit(axis);
+  }
+  return OkStatus();
+}
+
+Status ExpectAxes(const TileProgram& program) {
+  if (program.axes.size() < 2 || program.axes.size() > kMostAxes ||
+      program.axes[kRowAxis].kind != TileAxisKind::kRow ||
+      program.axes[kColumnAxis].kind != TileAxisKind::kColumn) {
+    return Error("the axes are not a row, a column, and at most ", kMostAxes - 2, " others");
+  }
+  for (size_t i = 2; i < program.axes.size(); ++i) {
+    const TileAxis& axis = program.axes[i];
+    const bool is_short = axis.kind == TileAxisKind::kShort;
+    if (axis.kind == TileAxisKind::kRow || axis.kind == TileAxisKind::kColumn ||
+        (is_short && axis.length <= 0)) {
+      return Error("axis ", i, " is a second row or column, or short and without a length");
+    }
+  }
+  return OkStatus();
+}
+
+uint64_t FloatBits(ScalarType type, double value) {
+  switch (type) {
+    case ScalarType::kF64:
+      return std::bit_cast<uint64_t>(value);
+    case ScalarType::kF32:
+      return std::bit_cast<uint32_t>(static_cast<float>(value));
+    case ScalarType::kBF16:
+      return std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16;
+    default: {
+      // 0, 1 and infinities are all that reducers of f16 need.
+      if (value == 0) return 0;
+      if (value == 1) return 0x3C00;
+      return value > 0 ? 0x7C00 : 0xFC00;
+    }
+  }
+}
+
+}  // namespace
+
+AxisSet TileProgram::AxesOfKind(TileAxisKind kind) const {
+  AxisSet set = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].kind == kind) set |= AxisBit(static_cast<int>(i));
+  }
+  return set;
+}
+
+int64_t TileProgram::ShortCount(AxisSet set) const {
+  int64_t count = 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].kind == TileAxisKind::kShort && (set & AxisBit(static_cast<int>(i))) != 0) {
+      count *= axes[i].length;
+    }
+  }
+  return count;
+}
+
+AxisSet AxesOf(const TileArray& array) {
+  AxisSet set = 0;
+  for (const int axis : array.axes) {
+    if (axis != kNoAxis) set |= AxisBit(axis);
+  }
+  return set;
+}
+
+bool IsTileOpcode(Opcode opcode) { return FindInfo(opcode) != nullptr; }
+
+uint64_t NeutralBits(Opcode reducer, ScalarType type) {
+  const int bits = 8 * BytesOf(type);
+  const uint64_t ones = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  const uint64_t top = uint64_t{1} << (bits - 1);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (reducer) {
+    case Opcode::kMultiply:
+      return IsFloat(type) ? FloatBits(type, 1) : 1;
+    case Opcode::kMaximum:
+      if (IsFloat(type)) return FloatBits(type, -kInfinity);
+      return IsUnsigned(type) ? 0 : top;
+    case Opcode::kMinimum:
+      if (IsFloat(type)) return FloatBits(type, kInfinity);
+      return IsUnsigned(type) ? ones : top - 1;
+    case Opcode::kAnd:
+      return type == ScalarType::kI1 ? 1 : ones;
+    default:
+      return 0;
+  }
+}
+
+std::string AxisName(const TileProgram& program, int axis) {
+  if (axis == kRowAxis) return "r";
+  if (axis == kColumnAxis) return "c";
+  if (axis == kNoAxis) return "1";
+  const TileAxisKind kind = program.axes[static_cast<size_t>(axis)].kind;
+  int number = 0;
+  for (int i = 2; i < axis; ++i) number += program.axes[static_cast<size_t>(i)].kind == kind;
+  const std::string_view letter = kind == TileAxisKind::kBatch   ? "b"
+                                  : kind == TileAxisKind::kShort ? "s"
+                                                                 : "l";
+  return StrCat(letter, number);
+}
+
+std::string_view ShortName(Opcode opcode) {
+  constexpr std::string_view kPrefix = "stablehlo.";
+  std::string_view name = GetOpInfo(opcode).name;
+  if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
+  return name;
+}
+
+StatusOr<int> AddLoad(TileProgram& program, int operand) {
+  if (operand < 0 || operand >= static_cast<int>(program.operands.size())) {
+    return Error("there is no operand ", operand);
+  }
+  const TileArray& array = program.operands[static_cast<size_t>(operand)];
+  return Append(
+      program,
+      {.kind = TileOpKind::kLoad, .type = array.type, .axes = AxesOf(array), .index = operand});
+}
+
+StatusOr<int> AddIota(TileProgram& program, ScalarType type, int axis) {
+  RETURN_IF_ERROR(ExpectAxis(program, axis));
+  if (type == ScalarType::kI1) return Error("iota counts no predicates");
+  if (program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kBatch) {
+    return Error("elements of the batch are not counted");
+  }
+  return Append(program,
+                {.kind = TileOpKind::kIota, .type = type, .axes = AxisBit(axis), .index = axis});
+}
+
+int AddConstant(TileProgram& program, ScalarType type, uint64_t bits) {
+  const int unused = 64 - 8 * BytesOf(type);
+  bits = bits << unused >> unused;
+  return Append(program, {.kind = TileOpKind::kConstant, .type = type, .bits = bits});
+}
+
+StatusOr<int> AddCompute(TileProgram& program, Opcode opcode, std::vector<int> operands) {
+  const TileOpInfo* info = FindInfo(opcode);
+  if (info == nullptr) return Error("kernels do not compute ", GetOpInfo(opcode).name);
+  RETURN_IF_ERROR(ExpectOps(program, operands));
+  if (operands.size() != info->operand_count) {
+    return Error(ShortName(opcode), " has ", info->operand_count, " operands, not ",
+                 operands.size());
+  }
+  TileOp op = {.kind = TileOpKind::kCompute, .opcode = opcode};
+  op.type = program.ops[static_cast<size_t>(operands.back())].type;
+  const size_t first = opcode == Opcode::kSelect ? 1 : 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const TileOp& operand = program.ops[static_cast<size_t>(operands[i])];
+    op.axes |= operand.axes;
+    if (operand.type != (i < first ? ScalarType::kI1 : op.type)) {
+      return Error("operand ", i, " of ", ShortName(opcode), " is ", Name(operand.type));
+    }
+  }
+  if (!Allows(info->elements, op.type)) {
+    return Error("kernels do not compute ", ShortName(opcode), " of ", Name(op.type));
+  }
+  if (opcode == Opcode::kIsFinite || opcode == Opcode::kChloIsInf || opcode == Opcode::kCompare) {
+    op.type = ScalarType::kI1;
+  }
+  op.operands = std::move(operands);
+  return Append(program, std::move(op));
+}
+
+StatusOr<int> AddCompare(TileProgram& program, Comparison comparison, int left, int right) {
+  ASSIGN_OR_RETURN(const int op, AddCompute(program, Opcode::kCompare, {left, right}));
+  program.ops.back().comparison = comparison;
+  return op;
+}
+
+StatusOr<int> AddConvert(TileProgram& program, Opcode opcode, ScalarType type, int operand) {
+  ASSIGN_OR_RETURN(const int op, AddCompute(program, opcode, {operand}));
+  const ScalarType from = program.ops[static_cast<size_t>(operand)].type;
+  if (opcode == Opcode::kBitcastConvert &&
+      (BytesOf(type) != BytesOf(from) || type == ScalarType::kI1)) {
+    return Error("bitcast_convert from ", Name(from), " to ", Name(type));
+  }
+  program.ops.back().type = type;
+  return op;
+}
+
+StatusOr<int> AddFold(TileProgram& program, Opcode reducer, int axis, int operand) {
+  RETURN_IF_ERROR(ExpectAxis(program, axis));
+  RETURN_IF_ERROR(ExpectOps(program, {operand}));
+  const TileOp& folded = program.ops[static_cast<size_t>(operand)];
+  const TileAxisKind kind = program.axes[static_cast<size_t>(axis)].kind;
+  if ((kind != TileAxisKind::kShort && kind != TileAxisKind::kLong) ||
+      (folded.axes & AxisBit(axis)) == 0) {
+    return Error("%", operand, " has no axis ", AxisName(program, axis), " to fold");
+  }
+  if (!IsReducer(reducer, folded.type)) {
+    return Error(ShortName(reducer), " does not reduce ", Name(folded.type));
+  }
+  return Append(program, {.kind = TileOpKind::kFold,
+                          .type = folded.type,
+                          .axes = folded.axes & ~AxisBit(axis),
+                          .opcode = reducer,
+                          .operands = {operand},
+                          .index = axis});
+}
+
+Status AddResult(TileProgram& program, TileResult result) {
+  RETURN_IF_ERROR(ExpectOps(program, {result.value}));
+  RETURN_IF_ERROR(ExpectArray(program, result.array));
+  const TileOp& value = program.ops[static_cast<size_t>(result.value)];
+  const AxisSet axes = AxesOf(result.array);
+  if ((result.reduced & ~(kRowBit | kColumnBit)) != 0) {
+    return Error("only rows and columns are reduced into results");
+  }
+  if (result.reduced == 0 && (axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit)) {
+    return Error("a result that is written has the row and the column");
+  }
+  if (result.reduced != 0 && !IsReducer(result.reducer, value.type)) {
+    return Error(ShortName(result.reducer), " does not reduce ", Name(value.type));
+  }
+  if ((axes & result.reduced) != 0 || (value.axes & ~(axes | result.reduced)) != 0) {
+    return Error("a result has other axes than its value");
+  }
+  if (result.array.type != (result.reduced != 0 ? AccumulatorOf(value.type) : value.type)) {
+    return Error("a result is ", Name(result.array.type), ", its value ", Name(value.type));
+  }
+  program.results.push_back(std::move(result));
+  return OkStatus();
+}
+
+Status Verify(const TileProgram& program) {
+  RETURN_IF_ERROR(ExpectAxes(program));
+  TileProgram again = {
+      .axes = program.axes, .operands = program.operands, .ops = {}, .results = {}};
+  for (const TileArray& operand : program.operands) {
+    RETURN_IF_ERROR(ExpectArray(program, operand));
+  }
+  for (const TileOp& op : program.ops) {
+    StatusOr<int> added = 0;
+    switch (op.kind) {
+      case TileOpKind::kLoad:
+        added = AddLoad(again, op.index);
+        break;
+      case TileOpKind::kIota:
+        added = AddIota(again, op.type, op.index);
+        break;
+      case TileOpKind::kConstant:
+        added = AddConstant(again, op.type, op.bits);
+        break;
+      case TileOpKind::kFold:
+        added = op.operands.size() == 1 ? AddFold(again, op.opcode, op.index, op.operands[0])
+                                        : Error("a fold has one operand");
+        break;
+      case TileOpKind::kCompute:
+        if (op.opcode == Opcode::kConvert || op.opcode == Opcode::kBitcastConvert) {
+          added = op.operands.size() == 1 ? AddConvert(again, op.opcode, op.type, op.operands[0])
+                                          : Error("a conversion has one operand");
+        } else {
+          added = AddCompute(again, op.opcode, op.operands);
+        }
+        break;
+    }
+    if (!added.ok()) return added.status();
+    again.ops.back().comparison = op.comparison;
+    if (again.ops.back() != op) {
+      return Error("%", *added, " has another type or other axes than its operands give");
+    }
+  }
+  for (const TileResult& result : program.results) RETURN_IF_ERROR(AddResult(again, result));
+  AxisSet seen = program.AxesOfKind(TileAxisKind::kShort);
+  for (const TileArray& operand : program.operands) seen |= AxesOf(operand);
+  for (const TileResult& result : program.results) seen |= AxesOf(result.array);
+  for (size_t i = 0; i < program.axes.size(); ++i) {
+    const int axis = static_cast<int>(i);
+    if ((seen & AxisBit(axis)) == 0) {
+      return Error("no array tells how long the axis ", AxisName(program, axis), " is");
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,122 @@
+#include "kernels/tile_text.h"
+
+#include <string>
+#include <string_view>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace plimsoll {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kGaussian = R"(axes r c s0=3
+operand f32[r, s0]
+operand f32[c, s0]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add s0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+%8 = multiply %6, %7
+result f32[r] = add c %8
+)";
+
+std::string ErrorOf(std::string_view text) {
+  const StatusOr<TileProgram> program = ReadTiles(text);
+  return program.ok() ? "" : std::string(program.status().message());
+}
+
+TEST(TileText, ComesBackAsItWas) {
+  constexpr std::string_view kTexts[] = {
+      kGaussian,
+      R"(axes r c b0 b1 s0=2 s1=5
+operand bf16[b0, r, b1, s0]
+operand i1[c, r]
+operand f32[1, c, s1]
+%0 = load 0
+%1 = convert f32 %0
+%2 = load 1
+%3 = load 2
+%4 = constant f32 1065353216
+%5 = select %2, %1, %4
+%6 = multiply %5, %3
+%7 = iota i32 c
+%8 = iota i32 r
+%9 = compare ge %8, %7
+%10 = chlo.erf %6
+%11 = select %9, %10, %4
+%12 = fold maximum s1 %11
+result f32[b0, b1, s0] = add r c %12
+result f32[b1, b0, c, s0] = maximum r %12
+result f32[r, c, b0, b1, s0] = %12
+)",
+      R"(axes r c l0
+operand f32[r, l0]
+operand f32[l0, c]
+%0 = load 0
+%1 = load 1
+%2 = multiply %0, %1
+%3 = fold add l0 %2
+result f32[r, c] = %3
+)",
+  };
+  for (const std::string_view text : kTexts) {
+    const StatusOr<TileProgram> program = ReadTiles(text);
+    ASSERT_TRUE(program.ok()) << program.status().ToString();
+    EXPECT_EQ(WriteTiles(*program), text);
+    const StatusOr<TileProgram> again = ReadTiles(WriteTiles(*program));
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(*again, *program);
+  }
+}
+
+TEST(TileText, InfersTypesAndAxes) {
+  const StatusOr<TileProgram> program = ReadTiles(kGaussian);
+  ASSERT_TRUE(program.ok()) << program.status().ToString();
+  EXPECT_EQ(program->ops[2].axes, kRowBit | kColumnBit | AxisBit(2));
+  EXPECT_EQ(program->ops[4].axes, kRowBit | kColumnBit);
+  EXPECT_EQ(program->ShortCount(program->ops[2].axes), 3);
+}
+
+TEST(TileText, SaysWhatIsWrong) {
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = load 0\n"), HasSubstr("there is no operand 0"));
+  EXPECT_THAT(ErrorOf("axes c r\n"), HasSubstr("line 1: `c` is not the name of an axis here"));
+  EXPECT_THAT(ErrorOf("axes r\n"), HasSubstr("the axes are not a row, a column"));
+  EXPECT_THAT(ErrorOf("axes r c s0\n"), HasSubstr("a short axis has no length"));
+  EXPECT_THAT(ErrorOf("axes r c\n%1 = iota i32 c\n"), HasSubstr("%1 is the op number 0"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c %0\n"), HasSubstr("`%0` is too much"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = frobnicate %0\n"), HasSubstr("there is no op `frobnicate`"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = negate %0\n"), HasSubstr("%0 is used before it is made"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c\n%1 = exponential %0\n"),
+              HasSubstr("kernels do not compute exponential of i32"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c\n%1 = iota f32 c\n%2 = add %0, %1\n"),
+              HasSubstr("operand 0 of add is i32"));
+  EXPECT_THAT(ErrorOf("axes r c b0\n%0 = iota i32 b0\n"), HasSubstr("not counted"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c\nresult i32[r, c] = add c %0\n"),
+              HasSubstr("other axes than its value"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota bf16 c\nresult bf16[r] = add c %0\n"),
+              HasSubstr("a result is bf16, its value bf16"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c\nresult i32[c] = %0\n"),
+              HasSubstr("has the row and the column"));
+  EXPECT_THAT(ErrorOf("axes r c\noperand f32[r, r]\n"), HasSubstr("one axis twice"));
+  EXPECT_THAT(ErrorOf("hello\n"), HasSubstr("line 1: `hello` is neither"));
+  EXPECT_THAT(ErrorOf("axes r c\noperand f32[r\n"), HasSubstr("`]` is missing"));
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = constant f32 99999999999999999999999\n"),
+              HasSubstr("is not a number that fits here"));
+}
+
+TEST(TileProgram, VerifyFindsWhatWasChanged) {
+  StatusOr<TileProgram> program = ReadTiles(kGaussian);
+  ASSERT_TRUE(program.ok());
+  program->ops[4].axes = kRowBit;
+  EXPECT_THAT(std::string(Verify(*program).message()), HasSubstr("%4 has another type"));
+}
+
+}  // namespace
+}  // namespace plimsoll
