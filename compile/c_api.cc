@@ -12,6 +12,7 @@
 #include "compile/summary.h"
 #include "ir/graph.h"
 #include "ir/verify.h"
+#include "kernels/cpu/kernel_handler.h"
 #include "plan/planner.h"
 #include "stablehlo/read.h"
 #include "stablehlo/text_writer.h"
@@ -119,6 +120,10 @@ PlimsollError* plimsoll_module_simplify(const PlimsollModule* module, const char
   *report = MakeString(plimsoll::SimplificationAsJson(*made));
   *simplified = new PlimsollModule{std::move(made->module)};
   return nullptr;
+}
+
+void* plimsoll_kernel_handler(void* call_frame) {
+  return plimsoll::RunKernelCall(static_cast<plimsoll::ffi::CallFrame*>(call_frame));
 }
 
 PlimsollString* plimsoll_rules(void) { return MakeString(plimsoll::RulesAsJson()); }

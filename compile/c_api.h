@@ -122,15 +122,21 @@ PLIMSOLL_API void plimsoll_rule_remove(PlimsollRule* rule);
 
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
 // {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes,
-// "fresh_temporaries": 0 or 1}, and what plimsoll_module_simplify takes.
+// "fresh_temporaries": 0 or 1, "kernel_threads": kernels for a processor may be used, with so many
+// threads}, and what plimsoll_module_simplify takes.
 // The module must stay alive and unchanged until the planner is freed.
 PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                                   PlimsollPlanner** planner);
 PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
+// What XLA calls for custom calls of kernels: a handler of its foreign function interface.
+PLIMSOLL_API void* plimsoll_kernel_handler(void* call_frame);
+
 // The next program and, as JSON, what was done: {"peak_before": bytes, "peak_after": bytes,
 // "seconds": how long it is thought to run, "reason": why such programs are never cut or "",
-// "made": [cuts], "recomputed": [values], "refused": [values], "held": [values], and "rules" and
-// "refused_rules" as from plimsoll_module_simplify}. Each value has {"bytes", "value": its type,
+// "made": [cuts], "recomputed": [values], "refused": [values], "held": [values], "kernels":
+// [{"bytes": of the largest value that it does without, "source", "seconds": thought to take,
+// "program": text}], "refused_kernels": [values], and "rules" and "refused_rules" as from
+// plimsoll_module_simplify}. Each value has {"bytes", "value": its type,
 // "source": line} and, where it was refused or holds memory, "reason". Both are null if there is no
 // program.
 PLIMSOLL_API PlimsollError* plimsoll_planner_next(PlimsollPlanner* planner, PlimsollModule** module,

@@ -4,6 +4,7 @@
 
 #include "compile/json.h"
 #include "compile/user_rules.h"
+#include "kernels/cpu/kernel_cost.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/rule_table.h"
 
@@ -116,6 +117,10 @@ StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
       options.best_chunk_bytes = bytes;
     } else if (name == "fresh_temporaries") {
       options.has_fresh_temporaries = bytes != 0;
+    } else if (name == "kernel_threads") {
+      options.kernel_cost = [bytes](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
+        return CostOnCpu(program, lengths, bytes);
+      };
     } else if (name == "most_value") {
       options.most_value_bytes = bytes;
     } else if (name == "most_chunk") {
@@ -154,6 +159,20 @@ std::string PlanAsJson(const PlannedModule& planned) {
   }
   Json held = Json::array();
   for (const HeldValue& value : planned.held) held.push_back(WithReason(value.value, value.reason));
+  Json kernels = Json::array();
+  for (const InsertedKernel& kernel : planned.kernels.inserted) {
+    kernels.push_back({{"bytes", kernel.spared_bytes},
+                       {"source", ToUtf8(SourceLine(kernel.location))},
+                       {"seconds", kernel.seconds},
+                       {"program", ToUtf8(kernel.program)}});
+  }
+  Json refused_kernels = Json::array();
+  for (const RefusedKernel& refused : planned.kernels.refused) {
+    refused_kernels.push_back({{"bytes", refused.bytes},
+                               {"value", ToUtf8(refused.type)},
+                               {"source", ToUtf8(SourceLine(refused.location))},
+                               {"reason", ToUtf8(refused.reason)}});
+  }
   const Json json = {{"peak_before", planned.peak_before},
                      {"peak_after", planned.peak_after},
                      {"seconds", planned.seconds},
@@ -162,6 +181,8 @@ std::string PlanAsJson(const PlannedModule& planned) {
                      {"recomputed", std::move(recomputed)},
                      {"refused", std::move(refused)},
                      {"held", std::move(held)},
+                     {"kernels", std::move(kernels)},
+                     {"refused_kernels", std::move(refused_kernels)},
                      {"rules", FiredJson(planned.fired_rules)},
                      {"refused_rules", RefusedJson(planned.refused_rules)}};
   return json.dump();

@@ -105,6 +105,12 @@ def _amount(number: float) -> str:
 
 def _sections(plan: dict[str, Any], is_refused: bool) -> list[str]:
     parts = []
+    if plan["kernels"]:
+        lines = ["kernels"]
+        for kernel in plan["kernels"]:
+            lines.append(f"  one without {byte_text(kernel['bytes'])}{_at(kernel)}")
+            lines += [f"    {line}" for line in kernel["program"].splitlines()]
+        parts.append("\n".join(lines))
     if plan["made"]:
         lines = ["loops"]
         for cut in plan["made"]:

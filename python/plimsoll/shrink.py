@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from plimsoll import algebra, roundtrip
+from plimsoll import algebra, kernels, roundtrip
 from plimsoll.check import Verdict
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
@@ -77,6 +77,7 @@ def shrink(
         best_chunk=_BEST_CHUNK.get(platform, _BEST_CHUNK["cpu"]),
         # A GPU's come from a pool.
         fresh_temporaries=int(platform != "gpu"),
+        **kernels.options(platform),
         **bounds,
         **algebra.options(),
     )
@@ -119,7 +120,7 @@ def shrink(
 
 def is_cut(plan: dict[str, Any]) -> bool:
     """True if the plan changes the program."""
-    return bool(plan["made"] or plan["recomputed"] or plan["rules"])
+    return bool(plan["made"] or plan["recomputed"] or plan["rules"] or plan["kernels"])
 
 
 def _room(verdict: Verdict, fixed: int) -> int:
@@ -157,6 +158,10 @@ def _what_was_done(plan: dict[str, Any]) -> str:
         more = " and others" if len(axes) > _MOST_NAMED else ""
         axes_text = ", ".join(axes[:_MOST_NAMED]) + more
         parts.append(f"{count_text(loops, 'loop')} over {axes_text}")
+    if plan["kernels"]:
+        lines_of_kernels = [kernel["source"] for kernel in plan["kernels"] if kernel["source"]]
+        where = _in_brackets(list(dict.fromkeys(lines_of_kernels)))
+        parts.append(f"{count_text(len(plan['kernels']), 'kernel')}{where}")
     if plan["recomputed"]:
         lines_of_values = [value["source"] for value in plan["recomputed"] if value["source"]]
         where = _in_brackets(list(dict.fromkeys(lines_of_values)))

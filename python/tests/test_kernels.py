@@ -1,0 +1,160 @@
+"""Streaming kernels in programs under a limit: results, gradients, memory."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+import plimsoll
+
+KB = 1000
+
+
+@pytest.fixture(autouse=True)
+def with_kernels(monkeypatch):
+    monkeypatch.setenv("PLIMSOLL_KERNELS", "1")
+
+
+def random(*shape, seed=0, dtype=jnp.float32):
+    return jax.random.normal(jax.random.key(seed), shape).astype(dtype)
+
+
+def gaussian(x, y, v):
+    differences = x[:, None, :] - y[None, :, :]
+    return jnp.exp(-0.5 * jnp.sum(differences**2, axis=-1)) @ v
+
+
+def laplacian(x, y, v):
+    return jnp.exp(-jnp.sum(jnp.abs(x[:, None, :] - y[None, :, :]), axis=-1)) @ v
+
+
+def matern(x, y, v):
+    squared = jnp.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)
+    distance = jnp.sqrt(3 * squared + 1e-12)
+    return ((1 + distance) * jnp.exp(-distance)) @ v
+
+
+def periodic(x, y, v):
+    angles = jnp.sin(x[:, None, :] - y[None, :, :]) ** 2
+    return jnp.exp(-2 * angles.sum(-1)) @ v
+
+
+def scores(x, y, v):
+    return jax.nn.softmax(x @ y.T, axis=-1) @ v
+
+
+def entropy(x, y, v):
+    return jax.nn.logsumexp(x @ y.T + v, axis=1)
+
+
+def masked(x, y, v):
+    matrix = jnp.tanh(x @ y.T)
+    rows = lax.broadcasted_iota(jnp.int32, matrix.shape, 0)
+    columns = lax.broadcasted_iota(jnp.int32, matrix.shape, 1)
+    return jnp.where(rows >= columns, matrix, 0) @ v
+
+
+PROGRAMS = [gaussian, laplacian, matern, periodic, scores, entropy, masked]
+
+
+def uses_kernels(function, *arguments, limit=1200 * KB):
+    text = str(plimsoll.explain(function, *arguments, memory_limit=limit))
+    return "\nkernels\n  one without " in text
+
+
+def limited(function):
+    return plimsoll.jit(function, memory_limit=1200 * KB)
+
+
+def error_of(result, exact):
+    exact = np.asarray(exact, np.float64)
+    return np.max(np.abs(np.asarray(result, np.float64) - exact)) / max(1e-30, np.abs(exact).max())
+
+
+def check(function, *arguments, dtype=jnp.float32):
+    """The result is as exact as XLA's."""
+    given = [argument.astype(dtype) for argument in arguments]
+    found = limited(function)(*given)
+    plain = jax.jit(function)(*given)
+    with jax.enable_x64(True):
+        wide = [jnp.asarray(np.asarray(argument, np.float64)) for argument in given]
+        exact = jax.jit(function)(*wide)
+    for one, other, right in zip(*map(jax.tree.leaves, (found, plain, exact)), strict=True):
+        assert one.dtype == other.dtype
+        assert error_of(one, right) <= 2 * error_of(other, right) + 4 * jnp.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("width", [3, 40])
+def test_forward(function, width):
+    arguments = random(701, width), random(997, width, seed=1) / 3, random(997, seed=2)
+    assert uses_kernels(function, *arguments)
+    check(function, *arguments)
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradient(function):
+    arguments = random(701, 3), random(997, 3, seed=1) / 3, random(997, seed=2)
+
+    def gradient(*given):
+        return jax.grad(lambda *a: jnp.sum(jnp.sin(function(*a))), argnums=(0, 1, 2))(*given)
+
+    assert uses_kernels(gradient, *arguments)
+    check(gradient, *arguments)
+
+
+def test_is_the_same_from_run_to_run():
+    arguments = random(1001, 3), random(1003, 3, seed=1), random(1003, seed=2)
+    function = limited(gaussian)
+    first = function(*arguments)
+    for _ in range(5):
+        np.testing.assert_array_equal(first, function(*arguments))
+
+
+def test_in_loops_and_branches():
+    points, vector = random(700, 3), random(700, seed=1)
+
+    def iterate(x, v):
+        def step(_, v):
+            w = lax.cond(v[0] > 0, lambda w: gaussian(x, x, w), lambda w: laplacian(x, x, w), v)
+            return w / jnp.linalg.norm(w)
+
+        return lax.fori_loop(0, 5, step, v)
+
+    assert uses_kernels(iterate, points, vector)
+    check(iterate, points, vector)
+
+
+def test_batches():
+    function = jax.vmap(gaussian, in_axes=(0, None, 0))
+    arguments = random(3, 401, 2), random(503, 2, seed=1), random(3, 503, seed=2)
+    assert uses_kernels(function, *arguments)
+    check(function, *arguments)
+
+
+def test_halves_are_added_in_single_precision():
+    arguments = random(701, 3), random(997, 3, seed=1), random(997, seed=2)
+    given = [argument.astype(jnp.bfloat16) for argument in arguments]
+    found = limited(gaussian)(*given)
+    assert found.dtype == jnp.bfloat16
+    exact = gaussian(*(argument.astype(jnp.float32) for argument in given))
+    assert error_of(found, exact) < 0.02
+
+
+def test_doubles():
+    with jax.enable_x64(True):
+        arguments = [
+            argument.astype(jnp.float64)
+            for argument in (random(501, 3), random(703, 3, seed=1), random(703, seed=2))
+        ]
+        assert uses_kernels(gaussian, *arguments)
+        found = limited(gaussian)(*arguments)
+        assert error_of(found, jax.jit(gaussian)(*arguments)) < 1e-14
+
+
+def test_leaves_alone_what_nothing_reduces():
+    def matrix(x, y):
+        return jnp.exp(-jnp.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1))
+
+    assert not uses_kernels(matrix, random(701, 3), random(997, 3), limit=3000 * KB)
