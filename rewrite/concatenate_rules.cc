@@ -7,6 +7,7 @@
 
 #include "analysis/indexed_value.h"
 #include "analysis/op_class.h"
+#include "analysis/reducers.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,7 +15,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/gather_reads.h"
 #include "rewrite/pieces.h"
-#include "analysis/reducers.h"
 
 namespace plimsoll {
 namespace {

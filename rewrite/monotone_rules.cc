@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "analysis/indexed_value.h"
+#include "analysis/reducers.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/pieces.h"
-#include "analysis/reducers.h"
 #include "rewrite/shrink.h"
 
 namespace plimsoll {

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "analysis/indexed_value.h"
+#include "analysis/reducers.h"
 #include "ir/elements.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 #include "rewrite/pieces.h"
-#include "analysis/reducers.h"
 #include "rewrite/shrink.h"
 
 namespace plimsoll {
