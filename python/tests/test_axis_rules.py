@@ -18,9 +18,9 @@ from jaxlib import _jax as jaxlib_core
 from corpus import forms
 
 ROOT = Path(__file__).parents[2]
-TOOL = Path(
-    os.environ.get("PLIMSOLL_CUT_ONE_OP", ROOT / "build" / "release" / "split" / "cut_one_op")
-)
+BUILDS = [ROOT / "build" / preset / "split" / "cut_one_op" for preset in ("release", "asan")]
+BUILT = next((tool for tool in BUILDS if tool.exists()), BUILDS[0])
+TOOL = Path(os.environ.get("PLIMSOLL_CUT_ONE_OP", BUILT))
 pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="the C++ tests are not built")
 
 RANDOM = np.random.default_rng(5)
