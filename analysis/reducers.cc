@@ -92,7 +92,56 @@ llvm::ArrayRef<char> BytesOfSplat(const Value& value) {
   return is_one ? constant.bytes() : llvm::ArrayRef<char>();
 }
 
+// The comparison of two values in that direction.
+bool Compares(const Value& value, std::string_view direction, const Value* left,
+              const Value* right) {
+  const Op* op = value.defining_op();
+  if (op == nullptr || !op->Is(Opcode::kCompare)) return false;
+  const std::string_view found = op->Get("comparison_direction").enumerator();
+  return found == direction && op->operand(0) == left && op->operand(1) == right;
+}
+
+const Op* DefinedBy(const Value& value, Opcode opcode) {
+  const Op* op = value.defining_op();
+  return op != nullptr && op->Is(opcode) ? op : nullptr;
+}
+
 }  // namespace
+
+std::optional<Opcode> ArgReducerOf(const Op& op) {
+  if (!op.Is(Opcode::kReduce) || op.result_count() != 2 || op.operand_count() != 4) {
+    return std::nullopt;
+  }
+  const Block& body = *op.entry_block();
+  const Op& end = *body.last();
+  const Value* a = body.argument(0);
+  const Value* position = body.argument(1);
+  const Value* b = body.argument(2);
+  const Value* other_position = body.argument(3);
+  const Op* value = DefinedBy(*end.operand(0), Opcode::kSelect);
+  const Op* chosen = DefinedBy(*end.operand(1), Opcode::kSelect);
+  if (value == nullptr || chosen == nullptr || value->operand(1) != a || value->operand(2) != b ||
+      chosen->operand(1) != position || chosen->operand(2) != other_position) {
+    return std::nullopt;
+  }
+  // wins = a < b or a is NaN; the position also of equal ones, if it is less.
+  const Value& wins = *value->operand(0);
+  const Op* either = DefinedBy(*chosen->operand(0), Opcode::kOr);
+  if (either == nullptr || either->operand(0) != &wins) return std::nullopt;
+  const Op* both = DefinedBy(*either->operand(1), Opcode::kAnd);
+  if (both == nullptr || !Compares(*both->operand(0), "EQ", a, b) ||
+      !Compares(*both->operand(1), "LT", position, other_position)) {
+    return std::nullopt;
+  }
+  const Value* better = &wins;
+  if (const Op* with_nan = DefinedBy(wins, Opcode::kOr)) {
+    if (!Compares(*with_nan->operand(1), "NE", a, a)) return std::nullopt;
+    better = with_nan->operand(0);
+  }
+  if (Compares(*better, "LT", a, b)) return Opcode::kMinimum;
+  if (Compares(*better, "GT", a, b)) return Opcode::kMaximum;
+  return std::nullopt;
+}
 
 std::optional<Reduction> ReductionOf(const Op& op) {
   if (!op.Is(Opcode::kReduce) || op.result_count() != 1 ||

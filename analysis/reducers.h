@@ -22,6 +22,10 @@ struct Reduction {
 
 std::optional<Reduction> ReductionOf(const Op& op);
 
+// A reduction of values with their positions that keeps the largest or the smallest value, and of
+// equal ones that with the least position, as argmax and argmin are written: kMaximum or kMinimum.
+std::optional<Opcode> ArgReducerOf(const Op& op);
+
 // True if it does not matter how often a value is taken in: maximum, minimum, and, or.
 bool IsIdempotent(Opcode reducer);
 

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 namespace plimsoll::testing {
@@ -207,6 +208,48 @@ class Evaluator {
   llvm::ArrayRef<NumberArray> operands_;
 };
 
+// Values of `result` for the columns in the order of `ranked`, the largest first.
+std::vector<double> Rank(const TileProgram& program, const Evaluator& evaluator,
+                         llvm::ArrayRef<int64_t> lengths, const TileResult& ranked,
+                         const TileResult& result, const std::vector<int64_t>& shape) {
+  size_t count = 1;
+  for (const int64_t size : shape) count *= static_cast<size_t>(size);
+  std::vector<double> numbers(count, 0);
+  const AxisSet ranks = program.AxesOfKind(TileAxisKind::kRank);
+  const AxisSet kept = AxesOf(result.array) & ~ranks;
+  Position position(program.axes.size(), 0);
+  if (count == 0) return numbers;
+  do {
+    struct Column {
+      int64_t number;
+      double value;
+      double result;
+    };
+    std::vector<Column> columns;
+    for (int64_t c = 0; c < lengths[kColumnAxis]; ++c) {
+      Position at = position;
+      at[kColumnAxis] = c;
+      columns.push_back({.number = c,
+                         .value = evaluator.Get(ranked.value, at),
+                         .result = evaluator.Get(result.value, at)});
+    }
+    llvm::sort(columns, [](const Column& a, const Column& b) {
+      if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(a.value);
+      if (a.value != b.value && !std::isnan(a.value)) return a.value > b.value;
+      return a.number < b.number;
+    });
+    for (size_t axis = 0; axis < lengths.size(); ++axis) {
+      if ((AxesOf(result.array) & ranks & AxisBit(static_cast<int>(axis))) == 0) continue;
+      for (int64_t rank = 0; rank < lengths[axis]; ++rank) {
+        Position at = position;
+        at[axis] = rank;
+        numbers[Place(result.array, shape, at)] = columns[static_cast<size_t>(rank)].result;
+      }
+    }
+  } while (Next(position, kept, lengths));
+  return numbers;
+}
+
 }  // namespace
 
 std::vector<int64_t> ShapeOf(const TileArray& array, llvm::ArrayRef<int64_t> lengths) {
@@ -234,6 +277,33 @@ std::vector<NumberArray> Evaluate(const TileProgram& program, llvm::ArrayRef<int
       is_empty |= (axes & AxisBit(static_cast<int>(axis))) != 0 && lengths[axis] == 0;
     }
     Position position(program.axes.size(), 0);
+    const TileResult& ranked =
+        result.follows < 0 ? result : program.results[static_cast<size_t>(result.follows)];
+    if (ranked.reducer == Opcode::kChloTopK) {
+      array.numbers = Rank(program, evaluator, lengths, ranked, result, array.shape);
+      results.push_back(std::move(array));
+      continue;
+    }
+    if (result.follows >= 0) {
+      const TileResult& leader = program.results[static_cast<size_t>(result.follows)];
+      const std::vector<double> best = results[static_cast<size_t>(result.follows)].numbers;
+      std::vector<bool> is_found(count, false);
+      array.numbers.assign(count, 0);
+      if (!is_empty) {
+        do {
+          // The first column that has the best value.
+          const size_t place = Place(result.array, array.shape, position);
+          const double value = evaluator.Get(leader.value, position);
+          const bool is_best =
+              value == best[place] || (std::isnan(value) && std::isnan(best[place]));
+          if (is_found[place] || !is_best) continue;
+          is_found[place] = true;
+          array.numbers[place] = evaluator.Get(result.value, position);
+        } while (Next(position, axes, lengths));
+      }
+      results.push_back(std::move(array));
+      continue;
+    }
     if (!is_empty) {
       do {
         double& number = array.numbers[Place(result.array, array.shape, position)];

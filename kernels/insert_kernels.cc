@@ -133,7 +133,7 @@ Status EmitKernel(Builder& builder, const RegionKernel& kernel, const KernelCost
           builder.Reduce(value, NeutralOf(builder, result.reducer, element), outer, result.reducer);
     }
     const Op& maker = *result.value->defining_op();
-    if (maker.Is(Opcode::kReduce)) {
+    if (maker.Is(Opcode::kReduce) && maker.result_count() == 1) {
       const std::optional<Reduction> reduction = ReductionOf(maker);
       if (result.reducer != Opcode::kUnknown && !IsNeutral(*reduction, *maker.operand(1))) {
         Value* initial = builder.Convert(maker.operand(1), element);
@@ -225,7 +225,10 @@ class Inserter {
     while (has_changed) {
       has_changed = false;
       for (Op*& op : ops) {
-        if (op == nullptr || op->result(0)->has_uses()) continue;
+        if (op == nullptr) continue;
+        if (llvm::any_of(op->results(), [](const Value* value) { return value->has_uses(); })) {
+          continue;
+        }
         op->Erase();
         op = nullptr;
         has_changed = true;

@@ -13,6 +13,9 @@
 namespace plimsoll {
 namespace {
 
+// The best are kept in order by insertion.
+constexpr int64_t kMostRanks = 128;
+
 template <typename... Parts>
 Status Refuse(const Parts&... parts) {
   return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
@@ -70,6 +73,10 @@ class Converter {
           tile_axes_.push_back(static_cast<int>(program_.axes.size()));
           program_.axes.push_back({.kind = TileAxisKind::kShort, .length = axis.length});
           break;
+        case RegionAxisRole::kRank:
+          tile_axes_.push_back(static_cast<int>(program_.axes.size()));
+          program_.axes.push_back({.kind = TileAxisKind::kRank, .length = axis.length});
+          break;
         case RegionAxisRole::kLong:
           tile_axes_.push_back(static_cast<int>(program_.axes.size()));
           program_.axes.push_back({.kind = TileAxisKind::kLong});
@@ -79,6 +86,8 @@ class Converter {
   }
 
   Status AddSink(const Op& sink) {
+    if (const std::optional<Opcode> reducer = ArgReducerOf(sink)) return AddArg(sink, *reducer);
+    if (sink.Is(Opcode::kChloTopK)) return AddTop(sink);
     const Value& result = *sink.result(0);
     int value = 0;
     Opcode reducer = Opcode::kAdd;
@@ -109,6 +118,54 @@ class Converter {
     if (made.reduced == 0) made.reducer = Opcode::kUnknown;
     RETURN_IF_ERROR(AddResult(program_, std::move(made)));
     kernel_.results.push_back(std::move(kept));
+    return OkStatus();
+  }
+
+  // The best value along the columns, and its position.
+  Status AddArg(const Op& sink, Opcode reducer) {
+    const Reduction reduction = {.reducer = reducer,
+                                 .dimensions = sink.Get("dimensions").integers(),
+                                 .element = sink.operand(0)->type().element_type()};
+    if (!IsNeutral(reduction, *sink.operand(2))) return Refuse("the best of columns and a number");
+    ASSIGN_OR_RETURN(const int value, Operand(sink, 0));
+    ASSIGN_OR_RETURN(const int position, Operand(sink, 1));
+    return AddBest(sink, reducer, value, position);
+  }
+
+  // The largest values along the columns, and their positions.
+  Status AddTop(const Op& sink) {
+    if (sink.Get("k").integer() > kMostRanks)
+      return Refuse("more than ", kMostRanks, " of the best");
+    ASSIGN_OR_RETURN(const int value, Operand(sink, 0));
+    ASSIGN_OR_RETURN(const int position, AddIota(program_, ScalarType::kI32, kColumnAxis));
+    // The largest alone has no dimension of ranks.
+    const Opcode reducer =
+        sink.result(0)->type().shape().back() == 1 ? Opcode::kMaximum : Opcode::kChloTopK;
+    return AddBest(sink, reducer, value, position);
+  }
+
+  Status AddBest(const Op& sink, Opcode reducer, int value, int position) {
+    const std::vector<int> reduced = region_.ReducedAxes(sink);
+    if (reduced.size() != 1 || TileAxisOf(reduced[0]) != kColumnAxis) {
+      return Refuse("the best of more than the columns");
+    }
+    const int leader = static_cast<int>(program_.results.size());
+    for (size_t i = 0; i < 2; ++i) {
+      TileResult made = {.value = i == 0 ? value : position, .reduced = kColumnBit};
+      if (i == 0) {
+        made.reducer = reducer;
+      } else {
+        made.follows = leader;
+      }
+      for (const int axis : region_.value_axes.find(sink.result(i))->second) {
+        made.array.axes.push_back(TileAxisOf(axis));
+      }
+      const ScalarType type = program_.ops[static_cast<size_t>(made.value)].type;
+      made.array.type = i == 0 ? AccumulatorOf(type) : type;
+      RETURN_IF_ERROR(AddResult(program_, std::move(made)));
+      kernel_.results.push_back(
+          {.value = sink.result(i), .shape = sink.result(i)->type().shape().vec()});
+    }
     return OkStatus();
   }
 

@@ -106,11 +106,29 @@ Status ExpectAxes(const TileProgram& program) {
   }
   for (size_t i = 2; i < program.axes.size(); ++i) {
     const TileAxis& axis = program.axes[i];
-    const bool is_short = axis.kind == TileAxisKind::kShort;
+    const bool is_short = axis.kind == TileAxisKind::kShort || axis.kind == TileAxisKind::kRank;
     if (axis.kind == TileAxisKind::kRow || axis.kind == TileAxisKind::kColumn ||
         (is_short && axis.length <= 0)) {
-      return Error("axis ", i, " is a second row or column, or short and without a length");
+      return Error("axis ", i, " is a second row or column, or has no length");
     }
+  }
+  return OkStatus();
+}
+
+bool IsNumber(ScalarType type) { return type != ScalarType::kI1; }
+
+// A result that goes with another one.
+Status ExpectFollower(const TileProgram& program, const TileResult& result) {
+  if (result.follows >= static_cast<int>(program.results.size())) {
+    return Error("there is no result ", result.follows, " to go with");
+  }
+  const TileResult& leader = program.results[static_cast<size_t>(result.follows)];
+  const bool leads = leader.follows < 0 && leader.reduced == kColumnBit &&
+                     (leader.reducer == Opcode::kMaximum || leader.reducer == Opcode::kMinimum ||
+                      leader.reducer == Opcode::kChloTopK);
+  if (!leads || result.reduced != leader.reduced || result.array.axes != leader.array.axes ||
+      result.reducer != Opcode::kUnknown) {
+    return Error("a result does not go with the result ", result.follows);
   }
   return OkStatus();
 }
@@ -170,6 +188,7 @@ uint64_t NeutralBits(Opcode reducer, ScalarType type) {
   switch (reducer) {
     case Opcode::kMultiply:
       return IsFloat(type) ? FloatBits(type, 1) : 1;
+    case Opcode::kChloTopK:
     case Opcode::kMaximum:
       if (IsFloat(type)) return FloatBits(type, -kInfinity);
       return IsUnsigned(type) ? 0 : top;
@@ -192,7 +211,8 @@ std::string AxisName(const TileProgram& program, int axis) {
   for (int i = 2; i < axis; ++i) number += program.axes[static_cast<size_t>(i)].kind == kind;
   const std::string_view letter = kind == TileAxisKind::kBatch   ? "b"
                                   : kind == TileAxisKind::kShort ? "s"
-                                                                 : "l";
+                                  : kind == TileAxisKind::kLong  ? "l"
+                                                                 : "t";
   return StrCat(letter, number);
 }
 
@@ -305,13 +325,26 @@ Status AddResult(TileProgram& program, TileResult result) {
   if (result.reduced == 0 && (axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit)) {
     return Error("a result that is written has the row and the column");
   }
-  if (result.reduced != 0 && !IsReducer(result.reducer, value.type)) {
+  if (result.follows >= 0) {
+    RETURN_IF_ERROR(ExpectFollower(program, result));
+  } else if (result.reduced != 0 && !IsReducer(result.reducer, value.type) &&
+             !(result.reducer == Opcode::kChloTopK && IsNumber(value.type))) {
     return Error(ShortName(result.reducer), " does not reduce ", Name(value.type));
   }
-  if ((axes & result.reduced) != 0 || (value.axes & ~(axes | result.reduced)) != 0) {
+  const AxisSet ranks = program.AxesOfKind(TileAxisKind::kRank);
+  if ((axes & result.reduced) != 0 || (value.axes & ~(axes | result.reduced)) != 0 ||
+      (value.axes & ranks) != 0) {
     return Error("a result has other axes than its value");
   }
-  if (result.array.type != (result.reduced != 0 ? AccumulatorOf(value.type) : value.type)) {
+  const Opcode reducer = result.follows >= 0
+                             ? program.results[static_cast<size_t>(result.follows)].reducer
+                             : result.reducer;
+  if (std::popcount(axes & ranks) != (reducer == Opcode::kChloTopK ? 1 : 0) ||
+      (reducer == Opcode::kChloTopK && result.reduced != kColumnBit)) {
+    return Error("the best columns, and only they, have one axis of ranks");
+  }
+  const bool is_summed = result.reduced != 0 && result.follows < 0;
+  if (result.array.type != (is_summed ? AccumulatorOf(value.type) : value.type)) {
     return Error("a result is ", Name(result.array.type), ", its value ", Name(value.type));
   }
   program.results.push_back(std::move(result));
@@ -357,7 +390,7 @@ Status Verify(const TileProgram& program) {
     }
   }
   for (const TileResult& result : program.results) RETURN_IF_ERROR(AddResult(again, result));
-  AxisSet seen = program.AxesOfKind(TileAxisKind::kShort);
+  AxisSet seen = program.AxesOfKind(TileAxisKind::kShort) | program.AxesOfKind(TileAxisKind::kRank);
   for (const TileArray& operand : program.operands) seen |= AxesOf(operand);
   for (const TileResult& result : program.results) seen |= AxesOf(result.array);
   for (size_t i = 0; i < program.axes.size(); ++i) {

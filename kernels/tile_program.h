@@ -33,11 +33,12 @@ enum class TileAxisKind : uint8_t {
   kBatch,   // The same again with other data.
   kShort,   // Of known length, unrolled.
   kLong,    // Of any length, looped over where it is folded.
+  kRank,    // Of known length: the best columns of a row, the best first.
 };
 
 struct TileAxis {
   TileAxisKind kind = TileAxisKind::kRow;
-  int64_t length = 0;  // kShort; the others' lengths are known when the kernel is called.
+  int64_t length = 0;  // kShort, kRank; the others' lengths are known when the kernel is called.
 
   bool operator==(const TileAxis&) const = default;
 };
@@ -78,8 +79,12 @@ struct TileOp {
 // columns are reduced away.
 struct TileResult {
   int value = 0;
-  AxisSet reduced = 0;                // Of kRowBit and kColumnBit; none: written.
-  Opcode reducer = Opcode::kUnknown;  // kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr
+  AxisSet reduced = 0;  // Of kRowBit and kColumnBit; none: written.
+  // kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, or kChloTopK for the largest.
+  Opcode reducer = Opcode::kUnknown;
+  // The number of an earlier result by kMaximum, kMinimum or kChloTopK: this one is of the columns
+  // that won there, of equal ones the first.
+  int follows = -1;
   TileArray array = {};
 
   bool operator==(const TileResult&) const = default;
@@ -105,8 +110,8 @@ bool IsTileOpcode(Opcode opcode);
 // The number that leaves the other operand of a reducer as it is, as the bytes of an element.
 uint64_t NeutralBits(Opcode reducer, ScalarType type);
 
-// "r", "c", and for the others b0, b1, ... of the batch, s0, s1, ... of short and l0, l1, ... of
-// long ones.
+// "r", "c", and for the others b0, b1, ... of the batch, s0, s1, ... of short, l0, l1, ... of
+// long ones and t0, t1, ... of ranks.
 std::string AxisName(const TileProgram& program, int axis);
 std::string_view ShortName(Opcode opcode);
 

@@ -70,6 +70,9 @@ bool IsTileable(const Op& op) {
   }
 }
 
+// True if the op finds the best elements and their positions.
+bool IsRanking(const Op& op) { return op.Is(Opcode::kChloTopK) || ArgReducerOf(op).has_value(); }
+
 // One dimension of a value, or of an operand that is used in one place.
 struct Node {
   const void* owner = nullptr;  // A value, or the op that uses an operand.
@@ -134,7 +137,7 @@ class RegionBuilder {
         if (CanBeInside(*operand)) found.insert(operand);
       }
       for (const Op* user : view_.UsersOf(value)) {
-        if (!IsTileable(*user)) continue;
+        if (!IsTileable(*user) && !IsRanking(*user)) continue;
         if (CanBeInside(*user->result(0))) found.insert(user->result(0));
         // What is reduced together is in one kernel.
         for (const Value* operand : user->operands()) {
@@ -155,7 +158,7 @@ class RegionBuilder {
       };
       for (const Value* operand : found[i]->defining_op()->operands()) add(operand);
       for (const Op* user : view_.UsersOf(*found[i])) {
-        if (!IsTileable(*user)) continue;
+        if (!IsTileable(*user) && !IsRanking(*user)) continue;
         add(user->result(0));
         for (const Value* operand : user->operands()) add(operand);
       }
@@ -174,6 +177,10 @@ class RegionBuilder {
 
   // An op that makes a small value of big ones: the rest of the program sees that only.
   bool IsSink(const Op& op) const {
+    if (IsRanking(op)) {
+      return llvm::all_of(op.operands(), [](const Value* v) { return IsTensorOfNumbers(*v); }) &&
+             llvm::all_of(op.results(), [](const Value* v) { return IsTensorOfNumbers(*v); });
+    }
     return (op.Is(Opcode::kReduce) || op.Is(Opcode::kDotGeneral)) && IsTileable(op) &&
            !region_.values.contains(op.result(0));
   }
@@ -203,8 +210,8 @@ class RegionBuilder {
     return {.owner = &op, .operand = operand + 1, .dimension = dimension};
   }
 
-  static Node ResultNode(const Op& op, size_t dimension) {
-    return {.owner = op.result(0), .dimension = dimension};
+  static Node ResultNode(const Op& op, size_t dimension, size_t result = 0) {
+    return {.owner = op.result(result), .dimension = dimension};
   }
 
   void Join(const Node& a, const Node& b) { classes_.join(nodes_.at(a), nodes_.at(b)); }
@@ -233,15 +240,28 @@ class RegionBuilder {
         return;
       case Opcode::kReduce: {
         const llvm::ArrayRef<int64_t> reduced = op.Get("dimensions").integers();
-        size_t to = 0;
-        for (size_t i = 0; i < op.operand(0)->type().rank(); ++i) {
-          if (!llvm::is_contained(reduced, static_cast<int64_t>(i))) join(0, i, to++);
+        for (size_t value = 0; value < op.result_count(); ++value) {
+          size_t to = 0;
+          for (size_t i = 0; i < op.operand(value)->type().rank(); ++i) {
+            Join(OperandNode(op, 0, i), OperandNode(op, value, i));
+            if (llvm::is_contained(reduced, static_cast<int64_t>(i))) continue;
+            Join(OperandNode(op, value, i), ResultNode(op, to++, value));
+          }
         }
         return;
       }
       case Opcode::kDotGeneral:
         RelateProduct(op);
         return;
+      case Opcode::kChloTopK: {
+        const size_t last = op.operand(0)->type().rank() - 1;
+        for (size_t i = 0; i < last; ++i) {
+          join(0, i, i);
+          Join(ResultNode(op, i), ResultNode(op, i, 1));
+        }
+        Join(ResultNode(op, last), ResultNode(op, last, 1));
+        return;
+      }
       case Opcode::kConstant:
       case Opcode::kIota:
         return;
@@ -296,8 +316,10 @@ class RegionBuilder {
     // All nodes in a fixed order, which numbers the axes.
     std::vector<std::pair<Node, int64_t>> nodes;
     ForEachOp([&](const Op& op) {
-      for (size_t i = 0; i < op.result(0)->type().rank(); ++i) {
-        nodes.emplace_back(ResultNode(op, i), op.result(0)->type().shape()[i]);
+      for (size_t result = 0; result < op.result_count(); ++result) {
+        for (size_t i = 0; i < op.result(result)->type().rank(); ++i) {
+          nodes.emplace_back(ResultNode(op, i, result), op.result(result)->type().shape()[i]);
+        }
       }
       for (size_t operand = 0; operand < op.operand_count(); ++operand) {
         for (size_t i = 0; i < op.operand(operand)->type().rank(); ++i) {
@@ -342,9 +364,11 @@ class RegionBuilder {
       }
     };
     ForEachOp([&](const Op& op) {
-      keep(
-          *op.result(0), [&](size_t i) { return ResultNode(op, i); },
-          region_.value_axes[op.result(0)]);
+      for (size_t result = 0; result < op.result_count(); ++result) {
+        keep(
+            *op.result(result), [&](size_t i) { return ResultNode(op, i, result); },
+            region_.value_axes[op.result(result)]);
+      }
       for (size_t operand = 0; operand < op.operand_count(); ++operand) {
         const Value* value = op.operand(operand);
         if (region_.values.contains(value)) continue;
@@ -389,6 +413,14 @@ class RegionBuilder {
     });
   }
 
+  // The positions in the order of a ranking.
+  bool IsRankAxis(int axis) const {
+    return llvm::any_of(region_.sinks, [&](const Op* sink) {
+      return sink->Is(Opcode::kChloTopK) &&
+             region_.value_axes.find(sink->result(0))->second.back() == axis;
+    });
+  }
+
   bool IsResultAxis(int axis) const {
     return llvm::any_of(region_.sinks, [&](const Op* sink) {
       return llvm::is_contained(region_.value_axes.find(sink->result(0))->second, axis);
@@ -403,6 +435,10 @@ class RegionBuilder {
       RegionAxis& info = region_.axes[i];
       if (axis == first || axis == second) {
         info.role = axis == first ? RegionAxisRole::kRow : RegionAxisRole::kColumn;
+        continue;
+      }
+      if (IsRankAxis(axis)) {
+        info.role = RegionAxisRole::kRank;
         continue;
       }
       // Values without it are made outside if they are without the row or the column as well.
@@ -456,7 +492,8 @@ class RegionBuilder {
   int64_t ColumnScore(int axis) const {
     int64_t score = 0;
     for (const Op* sink : region_.sinks) {
-      if (llvm::is_contained(region_.ReducedAxes(*sink), axis)) score += 4;
+      // The best are found along columns only.
+      if (llvm::is_contained(region_.ReducedAxes(*sink), axis)) score += IsRanking(*sink) ? 100 : 4;
     }
     for (const Value* value : region_.written) {
       const std::vector<int>& axes = region_.value_axes.find(value)->second;

@@ -21,7 +21,7 @@
 namespace plimsoll {
 
 // What an axis of a region is to its kernel.
-enum class RegionAxisRole : uint8_t { kRow, kColumn, kBatch, kShort, kLong };
+enum class RegionAxisRole : uint8_t { kRow, kColumn, kBatch, kShort, kLong, kRank };
 
 struct RegionAxis {
   int64_t length = 0;

@@ -51,6 +51,12 @@ std::string OpText(const TileProgram& program, const TileOp& op) {
   return text;
 }
 
+std::string ReducerText(const TileResult& result) {
+  if (result.follows >= 0) return StrCat("with ", result.follows);
+  if (result.reducer == Opcode::kChloTopK) return "top";
+  return std::string(ShortName(result.reducer));
+}
+
 // Reads one line after the other, word by word.
 class Reader {
  public:
@@ -150,9 +156,9 @@ class Reader {
       if (word == "c") axis.kind = TileAxisKind::kColumn;
       if (word.starts_with("b")) axis.kind = TileAxisKind::kBatch;
       if (word.starts_with("l")) axis.kind = TileAxisKind::kLong;
-      if (word.starts_with("s")) {
-        axis.kind = TileAxisKind::kShort;
-        if (!Take('=')) return Error("a short axis has no length");
+      if (word.starts_with("s") || word.starts_with("t")) {
+        axis.kind = word.starts_with("s") ? TileAxisKind::kShort : TileAxisKind::kRank;
+        if (!Take('=')) return Error("`", word, "` has no length");
         ASSIGN_OR_RETURN(axis.length, ToNumber<int64_t>(Word()));
       }
       program_.axes.push_back(axis);
@@ -170,7 +176,14 @@ class Reader {
     if (!Take('=')) return Error("`=` is missing");
     SkipSpace();
     if (!line_.starts_with("%")) {
-      ASSIGN_OR_RETURN(result.reducer, ReadOpcode(Word()));
+      const std::string_view word = Word();
+      if (word == "top") {
+        result.reducer = Opcode::kChloTopK;
+      } else if (word == "with") {
+        ASSIGN_OR_RETURN(result.follows, ToNumber<int>(Word()));
+      } else {
+        ASSIGN_OR_RETURN(result.reducer, ReadOpcode(word));
+      }
       for (SkipSpace(); !line_.starts_with("%"); SkipSpace()) {
         ASSIGN_OR_RETURN(const int axis, ReadAxis());
         if (axis != kRowAxis && axis != kColumnAxis) return Error("only r and c can be reduced");
@@ -263,7 +276,7 @@ std::string WriteTiles(const TileProgram& program) {
   std::string text = "axes";
   for (size_t i = 0; i < program.axes.size(); ++i) {
     text += StrCat(" ", AxisName(program, static_cast<int>(i)));
-    if (program.axes[i].kind == TileAxisKind::kShort) text += StrCat("=", program.axes[i].length);
+    if (program.axes[i].length > 0) text += StrCat("=", program.axes[i].length);
   }
   text += "\n";
   for (const TileArray& operand : program.operands) {
@@ -275,7 +288,7 @@ std::string WriteTiles(const TileProgram& program) {
   for (const TileResult& result : program.results) {
     text += StrCat("result ", ArrayText(program, result.array), " = ");
     if (result.reduced != 0) {
-      text += StrCat(ShortName(result.reducer), (result.reduced & kRowBit) != 0 ? " r" : "",
+      text += StrCat(ReducerText(result), (result.reduced & kRowBit) != 0 ? " r" : "",
                      (result.reduced & kColumnBit) != 0 ? " c" : "", " ");
     }
     text += StrCat("%", result.value, "\n");

@@ -56,6 +56,15 @@ result f32[b0, b1, s0] = add r c %12
 result f32[b1, b0, c, s0] = maximum r %12
 result f32[r, c, b0, b1, s0] = %12
 )",
+      R"(axes r c t0=5
+operand f32[r, c]
+%0 = load 0
+%1 = iota i32 c
+result f32[r] = minimum c %0
+result i32[r] = with 0 c %1
+result f32[r, t0] = top c %0
+result i32[r, t0] = with 2 c %1
+)",
       R"(axes r c l0
 operand f32[r, l0]
 operand f32[l0, c]
@@ -88,7 +97,7 @@ TEST(TileText, SaysWhatIsWrong) {
   EXPECT_THAT(ErrorOf("axes r c\n%0 = load 0\n"), HasSubstr("there is no operand 0"));
   EXPECT_THAT(ErrorOf("axes c r\n"), HasSubstr("line 1: `c` is not the name of an axis here"));
   EXPECT_THAT(ErrorOf("axes r\n"), HasSubstr("the axes are not a row, a column"));
-  EXPECT_THAT(ErrorOf("axes r c s0\n"), HasSubstr("a short axis has no length"));
+  EXPECT_THAT(ErrorOf("axes r c s0\n"), HasSubstr("`s0` has no length"));
   EXPECT_THAT(ErrorOf("axes r c\n%1 = iota i32 c\n"), HasSubstr("%1 is the op number 0"));
   EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c %0\n"), HasSubstr("`%0` is too much"));
   EXPECT_THAT(ErrorOf("axes r c\n%0 = frobnicate %0\n"), HasSubstr("there is no op `frobnicate`"));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/cpu/insert_best.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -121,6 +122,8 @@ class Loader {
     add("fmod", static_cast<double (*)(double, double)>(&::fmod));
     add("fmodf", static_cast<float (*)(float, float)>(&::fmodf));
     add("pow", static_cast<double (*)(double, double)>(&::pow));
+    add(kInsertBestF32, static_cast<void (*)(const BestCall<float>*)>(&InsertBest));
+    add(kInsertBestF64, static_cast<void (*)(const BestCall<double>*)>(&InsertBest));
     add("memcpy", &::memcpy);
     add("memset", &::memset);
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernels/cpu/emit_op.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
 
@@ -16,13 +17,25 @@ size_t Place(int row, int vector, int vectors) {
   return static_cast<size_t>(row) * static_cast<size_t>(vectors) + static_cast<size_t>(vector);
 }
 
+// So many lanes from one on.
+llvm::SmallVector<int, 16> Lanes(int first, int count) {
+  llvm::SmallVector<int, 16> lanes;
+  for (int lane = first; lane < first + count; ++lane) lanes.push_back(lane);
+  return lanes;
+}
+
 }  // namespace
+
+void ResultEmitter::BeginRows(const Tile& tile) {
+  MakeAccumulators(tile.rows);
+  top_.BeginRows(tile);
+}
 
 void ResultEmitter::MakeAccumulators(int rows) {
   accumulators_.clear();
   for (size_t i = 0; i < frame_.program.results.size(); ++i) {
     const TileResult& result = frame_.program.results[i];
-    if ((result.reduced & kColumnBit) == 0) continue;
+    if ((result.reduced & kColumnBit) == 0 || IsTop(result)) continue;
     const ScalarType type = result.array.type;
     llvm::VectorType* vector = frame_.VectorOf(RegisterType(builder_.getContext(), type));
     llvm::Value* neutral = builder_.CreateVectorSplat(frame_.shape.lanes, Neutral(result));
@@ -44,12 +57,17 @@ llvm::Value* ResultEmitter::Neutral(const TileResult& result) {
 void ResultEmitter::EmitResults(const Tile& tile) {
   for (size_t i = 0; i < frame_.program.results.size(); ++i) {
     const TileResult& result = frame_.program.results[i];
+    if (result.follows >= 0) continue;
     for (const ShortIndex& index : frame_.ShortIndices(AxesOf(result.array))) {
       const Bundle values = values_.GetFor(result.value, kRowBit | kColumnBit, index, tile);
       if (result.reduced == 0) {
         Write(result, static_cast<int>(i), index, values, tile);
       } else if ((result.reduced & kColumnBit) == 0) {
         AddToColumns(result, static_cast<int>(i), index, values, tile);
+      } else if (IsTop(result)) {
+        top_.Emit(static_cast<int>(i), index, values, tile);
+      } else if (!FollowersOf(static_cast<int>(i)).empty()) {
+        AccumulateBest(static_cast<int>(i), index, values, tile);
       } else {
         Accumulate(result, accumulators_[{static_cast<int>(i), index}], values, tile);
       }
@@ -79,6 +97,138 @@ void ResultEmitter::Accumulate(const TileResult& result, llvm::ArrayRef<llvm::Va
       EmitReducer(result.reducer, result.array.type, Bundle(frame_.emitter, std::move(so_far)),
                   Bundle(frame_.emitter, std::move(added)));
   for (size_t i = 0; i < used.size(); ++i) builder_.CreateStore(sums[i], used[i]);
+}
+
+bool ResultEmitter::IsTop(const TileResult& result) const {
+  const TileResult& leader =
+      result.follows < 0 ? result : frame_.program.results[static_cast<size_t>(result.follows)];
+  return leader.reducer == Opcode::kChloTopK;
+}
+
+std::vector<int> ResultEmitter::FollowersOf(int number) const {
+  std::vector<int> followers;
+  for (size_t i = 0; i < frame_.program.results.size(); ++i) {
+    if (frame_.program.results[i].follows == number) followers.push_back(static_cast<int>(i));
+  }
+  return followers;
+}
+
+std::vector<llvm::Value*> ResultEmitter::Better(const TileResult& leader,
+                                                llvm::ArrayRef<llvm::Value*> left,
+                                                llvm::ArrayRef<llvm::Value*> right,
+                                                bool positions_decide, llvm::Value* mask) {
+  llvm::Value* a = left[0];
+  llvm::Value* b = right[0];
+  const ScalarType type = leader.array.type;
+  const bool is_maximum = leader.reducer == Opcode::kMaximum;
+  llvm::Value* wins = nullptr;
+  llvm::Value* ties = nullptr;
+  if (IsFloat(type)) {
+    // NaN is better than every number, and not better than NaN.
+    llvm::Value* is_better =
+        is_maximum ? builder_.CreateFCmpUGT(b, a) : builder_.CreateFCmpULT(b, a);
+    llvm::Value* is_nan = builder_.CreateFCmpUNO(a, a);
+    wins = builder_.CreateAnd(is_better, builder_.CreateNot(is_nan));
+    ties = builder_.CreateOr(builder_.CreateFCmpOEQ(a, b),
+                             builder_.CreateAnd(is_nan, builder_.CreateFCmpUNO(b, b)));
+  } else {
+    const bool is_signed = !IsUnsigned(type);
+    wins = is_maximum ? (is_signed ? builder_.CreateICmpSGT(b, a) : builder_.CreateICmpUGT(b, a))
+                      : (is_signed ? builder_.CreateICmpSLT(b, a) : builder_.CreateICmpULT(b, a));
+    ties = builder_.CreateICmpEQ(a, b);
+  }
+  if (positions_decide) {
+    llvm::Value* is_earlier = left[1]->getType()->isFPOrFPVectorTy()
+                                  ? builder_.CreateFCmpOLT(right[1], left[1])
+                                  : builder_.CreateICmpSLT(right[1], left[1]);
+    wins = builder_.CreateOr(wins, builder_.CreateAnd(ties, is_earlier));
+  }
+  if (mask != nullptr) wins = builder_.CreateAnd(wins, mask);
+  std::vector<llvm::Value*> better;
+  for (size_t i = 0; i < left.size(); ++i) {
+    better.push_back(builder_.CreateSelect(wins, right[i], left[i]));
+  }
+  return better;
+}
+
+void ResultEmitter::AccumulateBest(int number, const ShortIndex& index, const Bundle& values,
+                                   const Tile& tile) {
+  const std::vector<TileResult>& results = frame_.program.results;
+  std::vector<int> numbers = {number};
+  llvm::append_range(numbers, FollowersOf(number));
+  std::vector<Bundle> all = {values};
+  for (size_t i = 1; i < numbers.size(); ++i) {
+    all.push_back(values_.GetFor(results[static_cast<size_t>(numbers[i])].value,
+                                 kRowBit | kColumnBit, index, tile));
+  }
+  for (int row = 0; row < tile.rows; ++row) {
+    for (int vector = 0; vector < tile.vectors; ++vector) {
+      std::vector<llvm::Value*> places;
+      std::vector<llvm::Value*> so_far;
+      std::vector<llvm::Value*> next;
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        places.push_back(
+            accumulators_[{numbers[i], index}][Place(row, vector, frame_.shape.vectors)]);
+        next.push_back(all[i][Place(row, vector, tile.vectors)]);
+        so_far.push_back(builder_.CreateLoad(next.back()->getType(), places.back()));
+      }
+      // Columns go by in order, so that the first of equal ones is there already.
+      const std::vector<llvm::Value*> better = Better(results[static_cast<size_t>(number)], so_far,
+                                                      next, /*positions_decide=*/false, tile.mask);
+      for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(better[i], places[i]);
+    }
+  }
+}
+
+void ResultEmitter::FinishBest(int number, const ShortIndex& index, const Tile& tile) {
+  const std::vector<TileResult>& results = frame_.program.results;
+  const TileResult& leader = results[static_cast<size_t>(number)];
+  std::vector<int> numbers = {number};
+  llvm::append_range(numbers, FollowersOf(number));
+  for (int row = 0; row < tile.rows; ++row) {
+    std::vector<llvm::Value*> best;
+    for (int vector = 0; vector < frame_.shape.vectors; ++vector) {
+      std::vector<llvm::Value*> next;
+      for (const int one : numbers) {
+        const ScalarType type = results[static_cast<size_t>(one)].array.type;
+        llvm::Type* vector_type = frame_.VectorOf(RegisterType(builder_.getContext(), type));
+        next.push_back(builder_.CreateLoad(
+            vector_type, accumulators_[{one, index}][Place(row, vector, frame_.shape.vectors)]));
+      }
+      best = best.empty() ? next : Better(leader, best, next, /*positions_decide=*/true);
+    }
+    for (int half = frame_.shape.lanes / 2; half > 0; half /= 2) {
+      std::vector<llvm::Value*> lower;
+      std::vector<llvm::Value*> upper;
+      for (llvm::Value* one : best) {
+        lower.push_back(builder_.CreateShuffleVector(one, Lanes(0, half)));
+        upper.push_back(builder_.CreateShuffleVector(one, Lanes(half, half)));
+      }
+      best = Better(leader, lower, upper, /*positions_decide=*/true);
+    }
+    std::vector<llvm::Value*> before;
+    std::vector<llvm::Value*> addresses;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const auto place = static_cast<size_t>(numbers[i]);
+      const ScalarType type = results[place].array.type;
+      addresses.push_back(frame_.Address(frame_.results[place], results[place].array,
+                                         builder_.CreateAdd(tile.row, frame_.Number(row)), nullptr,
+                                         index));
+      llvm::Value* loaded =
+          builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), type), addresses.back(),
+                                     llvm::Align(static_cast<uint64_t>(BytesOf(type))));
+      before.push_back(FromMemory(frame_.emitter, type, loaded));
+      best[i] = builder_.CreateExtractElement(best[i], uint64_t{0});
+    }
+    // Earlier blocks have the earlier columns.
+    const std::vector<llvm::Value*> after =
+        Better(leader, before, best, /*positions_decide=*/false);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      const ScalarType type = results[static_cast<size_t>(numbers[i])].array.type;
+      builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[i]), addresses[i],
+                                  llvm::Align(static_cast<uint64_t>(BytesOf(type))));
+    }
+  }
 }
 
 void ResultEmitter::AddToColumns(const TileResult& result, int number, const ShortIndex& index,
@@ -141,6 +291,11 @@ void ResultEmitter::FinishRows(const Tile& tile) {
   for (const auto& [key, places] : accumulators_) {
     const auto& [number, index] = key;
     const TileResult& result = frame_.program.results[static_cast<size_t>(number)];
+    if (result.follows >= 0) continue;
+    if (!FollowersOf(number).empty()) {
+      FinishBest(number, index, tile);
+      continue;
+    }
     const ScalarType type = result.array.type;
     llvm::Type* memory = MemoryType(builder_.getContext(), type);
     llvm::VectorType* vector_type = frame_.VectorOf(RegisterType(builder_.getContext(), type));
@@ -153,12 +308,9 @@ void ResultEmitter::FinishRows(const Tile& tile) {
         sum = sum ? EmitReducer(result.reducer, type, *sum, next) : next;
       }
       for (int half = frame_.shape.lanes / 2; half > 0; half /= 2) {
-        llvm::SmallVector<int, 16> upper;
-        for (int lane = 0; lane < half; ++lane) upper.push_back(half + lane);
-        llvm::SmallVector<int, 16> lower;
-        for (int lane = 0; lane < half; ++lane) lower.push_back(lane);
-        const Bundle a(frame_.emitter, {builder_.CreateShuffleVector((*sum)[0], lower)});
-        const Bundle b(frame_.emitter, {builder_.CreateShuffleVector((*sum)[0], upper)});
+        const Bundle a(frame_.emitter, {builder_.CreateShuffleVector((*sum)[0], Lanes(0, half))});
+        const Bundle b(frame_.emitter,
+                       {builder_.CreateShuffleVector((*sum)[0], Lanes(half, half))});
         sum = EmitReducer(result.reducer, type, a, b);
       }
       const Bundle total(frame_.emitter, {builder_.CreateExtractElement((*sum)[0], uint64_t{0})});

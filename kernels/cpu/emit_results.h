@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cpu/bundle.h"
+#include "kernels/cpu/emit_top.h"
 #include "kernels/cpu/emit_values.h"
 #include "kernels/cpu/kernel_frame.h"
 #include "kernels/tile_program.h"
@@ -18,17 +19,29 @@ namespace plimsoll {
 class ResultEmitter {
  public:
   ResultEmitter(KernelFrame& frame, ValueEmitter& values)
-      : frame_(frame), builder_(frame.builder), values_(values) {}
+      : frame_(frame), builder_(frame.builder), values_(values), top_(frame) {}
 
   // Before the columns of a handful of rows.
-  void MakeAccumulators(int rows);
+  void BeginRows(const Tile& tile);
   // Takes in one tile.
   void EmitResults(const Tile& tile);
   // Adds what a handful of rows came to, to what earlier blocks of columns did.
   void FinishRows(const Tile& tile);
 
  private:
+  void MakeAccumulators(int rows);
   llvm::Value* Neutral(const TileResult& result);
+  // True for the best columns, and what goes with them.
+  bool IsTop(const TileResult& result) const;
+  // The results that go with one.
+  std::vector<int> FollowersOf(int number) const;
+  // Keeps the better of two values, with those that follow it. On equality the one with the lower
+  // first follower, if `positions_decide`, else the left one.
+  std::vector<llvm::Value*> Better(const TileResult& leader, llvm::ArrayRef<llvm::Value*> left,
+                                   llvm::ArrayRef<llvm::Value*> right, bool positions_decide,
+                                   llvm::Value* mask = nullptr);
+  void AccumulateBest(int number, const ShortIndex& index, const Bundle& values, const Tile& tile);
+  void FinishBest(int number, const ShortIndex& index, const Tile& tile);
   void Accumulate(const TileResult& result, llvm::ArrayRef<llvm::Value*> places,
                   const Bundle& values, const Tile& tile);
   // Sums over rows are kept in memory, where there is room for whole vectors.
@@ -40,6 +53,7 @@ class ResultEmitter {
   KernelFrame& frame_;
   llvm::IRBuilder<>& builder_;
   ValueEmitter& values_;
+  TopEmitter top_;
   // For each result whose columns are reduced, and short index: what there is so far for each row
   // and vector.
   std::map<std::pair<int, ShortIndex>, std::vector<llvm::Value*>> accumulators_;

@@ -62,7 +62,7 @@ void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, 
   const KernelShape& shape = frame.shape;
   Tile tile = {.rows = rows, .row = row};
   values.EmitLevel(Level::kRow, tile);
-  results.MakeAccumulators(rows);
+  results.BeginRows(tile);
   llvm::Value* length = builder.CreateSub(frame.column_end, frame.column_begin);
   llvm::Value* step = frame.Number(int64_t{shape.vectors} * shape.lanes);
   llvm::Value* whole = builder.CreateSub(length, builder.CreateSRem(length, step));

@@ -107,7 +107,7 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
   double vectors = 1;
   for (size_t i = 0; i < program.axes.size(); ++i) {
     const TileAxisKind kind = program.axes[i].kind;
-    if (kind != TileAxisKind::kShort && kind != TileAxisKind::kLong)
+    if (program.axes[i].length == 0 && kind != TileAxisKind::kLong)
       vectors *= static_cast<double>(lengths[i]);
   }
   vectors /= shape.lanes;

@@ -31,6 +31,25 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine) {
       return Status(ErrorCode::kNotUnderstood, "an operand has two long axes");
     }
   }
+  for (size_t i = 0; i < program.results.size(); ++i) {
+    const TileResult& result = program.results[i];
+    if (result.reducer != Opcode::kChloTopK) continue;
+    int followers = 0;
+    for (const TileResult& other : program.results) {
+      if (other.follows != static_cast<int>(i)) continue;
+      ++followers;
+      const TileOp& value = program.ops[static_cast<size_t>(other.value)];
+      const bool is_column = value.kind == TileOpKind::kIota && value.index == kColumnAxis &&
+                             value.type == ScalarType::kI32;
+      if (!is_column) {
+        return Status(ErrorCode::kNotUnderstood, "what goes with the best columns is not i32");
+      }
+    }
+    if (followers != 1 ||
+        (result.array.type != ScalarType::kF32 && result.array.type != ScalarType::kF64)) {
+      return Status(ErrorCode::kNotUnderstood, "the best columns of other than f32 and f64");
+    }
+  }
   if (uses_half && !machine.has_half) {
     return Status(ErrorCode::kNotUnderstood, "this processor does not convert f16");
   }

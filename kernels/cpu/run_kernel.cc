@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/cpu/combine_parts.h"
+#include "kernels/cpu/insert_best.h"
 
 namespace plimsoll {
 namespace {
@@ -171,6 +172,17 @@ class Run {
     for (size_t i = 0; i < results_.size(); ++i) {
       const TileResult& result = program_.results[i];
       if (result.reduced == 0 || HasParts(i)) continue;
+      if (IsOfBestColumns(result)) {
+        auto* columns = static_cast<int32_t*>(results_[i].data);
+        std::fill_n(columns, ElementCount(results_[i].shape), kNoColumn);
+        continue;
+      }
+      if (result.follows >= 0) {
+        std::memset(
+            results_[i].data, 0,
+            static_cast<size_t>(ElementCount(results_[i].shape) * BytesOf(result.array.type)));
+        continue;
+      }
       FillNeutral(result.reducer, result.array.type, results_[i].data,
                   ElementCount(results_[i].shape));
     }
@@ -189,6 +201,12 @@ class Run {
   }
 
  private:
+  // The columns of the largest values.
+  bool IsOfBestColumns(const TileResult& result) const {
+    return result.follows >= 0 &&
+           program_.results[static_cast<size_t>(result.follows)].reducer == Opcode::kChloTopK;
+  }
+
   bool HasParts(size_t result) const { return (program_.results[result].reduced & kRowBit) != 0; }
 
   void AddStrides(const std::vector<int64_t>& strides) {
@@ -282,7 +300,7 @@ StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
   }
   std::vector<int64_t> lengths(program.axes.size(), -1);
   for (size_t i = 0; i < program.axes.size(); ++i) {
-    if (program.axes[i].kind == TileAxisKind::kShort) lengths[i] = program.axes[i].length;
+    if (program.axes[i].length > 0) lengths[i] = program.axes[i].length;
   }
   const auto agree = [&](const TileArray& array, llvm::ArrayRef<int64_t> shape) {
     if (array.axes.size() != shape.size()) return false;

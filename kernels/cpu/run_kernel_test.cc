@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
@@ -93,6 +94,7 @@ void ExpectRight(const CompiledKernel& kernel, llvm::ArrayRef<int64_t> lengths, 
         RunOnNumbers(kernel, lengths, operands, threads, guard_behind);
     for (size_t i = 0; i < expected.size(); ++i) {
       for (size_t j = 0; j < expected[i].numbers.size(); ++j) {
+        if (found[i].numbers[j] == expected[i].numbers[j]) continue;  // Infinities, too.
         ASSERT_NEAR(found[i].numbers[j], expected[i].numbers[j],
                     tolerance * (1 + std::abs(expected[i].numbers[j])))
             << "result " << i << " element " << j << " rows " << lengths[0] << " columns "
@@ -205,6 +207,51 @@ TEST(RunKernel, MaximaKeepNaN) {
   for (size_t column = 0; column < 40; ++column) {
     EXPECT_EQ(std::isnan(results[1].numbers[column]), column == 33) << column;
   }
+}
+
+TEST(RunKernel, PositionsOfTheBestColumns) {
+  for (const std::string_view reducer : {"minimum", "maximum"}) {
+    for (const std::string_view type : {"f32", "f64", "i32", "i8"}) {
+      const auto kernel = Compile(StrCat(
+          "axes r c s0=2\noperand ", type, "[r, c, s0]\noperand f32[c]\n%0 = load 0\n%1 = iota ",
+          "i32 c\n%2 = load 1\nresult ", type, "[r, s0] = ", reducer, " c %0\n",
+          "result i32[r, s0] = with 0 c %1\nresult f32[r, s0] = with 0 c %2\n"));
+      ASSERT_NE(kernel, nullptr);
+      // Of integers many are equal.
+      for (const int64_t columns : {0, 1, 15, 40, 2049, 5000}) {
+        ExpectRight(*kernel, {5, columns, 2}, 0);
+      }
+    }
+  }
+}
+
+TEST(RunKernel, TheBestColumnsInOrder) {
+  for (const std::string_view type : {"f32", "f64"}) {
+    const auto kernel = Compile(
+        StrCat("axes r c s0=2 t0=7\noperand ", type, "[c, r, s0]\n%0 = load 0\n%1 = iota i32 c\n",
+               "result ", type, "[r, t0, s0] = top c %0\nresult i32[r, t0, s0] = with 0 c %1\n"));
+    ASSERT_NE(kernel, nullptr);
+    for (const int64_t rows : {1, 9}) {
+      for (const int64_t columns : {7, 8, 33, 2049, 5000}) {
+        ExpectRight(*kernel, {rows, columns, 2, 7}, 0);
+      }
+    }
+  }
+}
+
+TEST(RunKernel, OfEqualValuesTheFirstIsBest) {
+  const auto kernel = Compile(
+      "axes r c t0=4\noperand f32[r, c]\n%0 = load 0\n%1 = iota i32 c\nresult f32[r, t0] = top c "
+      "%0\nresult i32[r, t0] = with 0 c %1\n");
+  ASSERT_NE(kernel, nullptr);
+  const double least = -std::numeric_limits<double>::infinity();
+  NumberArray operand = {.shape = {2, 70}, .numbers = std::vector<double>(140, least)};
+  operand.numbers[70 + 33] = 2;
+  operand.numbers[70 + 50] = std::nan("");
+  operand.numbers[70 + 60] = 2;
+  const std::vector<NumberArray> results = RunOnNumbers(*kernel, {2, 70, 4}, {operand});
+  EXPECT_EQ(results[1].numbers, (std::vector<double>{0, 1, 2, 3, 50, 33, 60, 0}));
+  EXPECT_TRUE(std::isnan(results[0].numbers[4]));
 }
 
 TEST(RunKernel, HalvesAreAddedInSinglePrecision) {

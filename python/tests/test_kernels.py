@@ -104,6 +104,50 @@ def test_gradient(function):
     check(gradient, *arguments)
 
 
+def squared_distances(x, y):
+    return jnp.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)
+
+
+@pytest.mark.parametrize("width", [2, 30])
+@pytest.mark.parametrize("count", [1, 10])
+def test_nearest_neighbours(width, count):
+    def neighbours(x, y):
+        distances, places = lax.top_k(-squared_distances(x, y), count)
+        return -distances, places
+
+    points, others = random(600, width), random(997, width, seed=1)
+    assert uses_kernels(neighbours, points, others)
+    distances, places = limited(neighbours)(points, others)
+    assert places.dtype == jnp.int32
+    exact = np.asarray(squared_distances(*(np.asarray(a, np.float64) for a in (points, others))))
+    np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :count], rtol=2e-6)
+    np.testing.assert_allclose(
+        distances, np.take_along_axis(exact, np.asarray(places), axis=1), rtol=2e-6
+    )
+
+
+def test_of_equal_values_the_first_is_taken():
+    def best(x, y):
+        matrix = jnp.round(x[:, None] * y[None, :])
+        return jnp.argmax(matrix, 1), jnp.argmin(matrix, 1), lax.top_k(matrix, 5)
+
+    arguments = random(700), random(997, seed=1)
+    assert uses_kernels(best, *arguments)
+    found, plain = limited(best)(*arguments), jax.jit(best)(*arguments)
+    jax.tree.map(np.testing.assert_array_equal, found, plain)
+
+
+def test_clusters():
+    def step(x, centres):
+        nearest = jnp.argmin(squared_distances(x, centres), axis=1)
+        return jax.ops.segment_sum(x, nearest, len(centres)), nearest
+
+    points, centres = random(5000, 4), random(97, 4, seed=1)
+    assert uses_kernels(step, points, centres)
+    found, plain = limited(step)(points, centres), jax.jit(step)(points, centres)
+    assert np.mean(np.asarray(found[1]) != np.asarray(plain[1])) < 0.001
+
+
 def test_is_the_same_from_run_to_run():
     arguments = random(1001, 3), random(1003, 3, seed=1), random(1003, seed=2)
     function = limited(gaussian)

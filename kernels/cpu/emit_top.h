@@ -1,0 +1,40 @@
+// The best columns of each row: a comparison and a branch for a tile, and a call where it has one
+// of the best.
+
+#ifndef PLIMSOLL_KERNELS_CPU_EMIT_TOP_H_
+#define PLIMSOLL_KERNELS_CPU_EMIT_TOP_H_
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/bundle.h"
+#include "kernels/cpu/kernel_frame.h"
+#include "kernels/tile_program.h"
+
+namespace plimsoll {
+
+class TopEmitter {
+ public:
+  explicit TopEmitter(KernelFrame& frame) : frame_(frame), builder_(frame.builder) {}
+
+  // Reads what a value must be above to be among the best.
+  void BeginRows(const Tile& tile);
+  // Takes in a tile for the result of that number.
+  void Emit(int number, const ShortIndex& index, const Bundle& values, const Tile& tile);
+
+ private:
+  int FollowerOf(int number) const;
+  int RankAxisOf(int number) const;
+  // Calls InsertBest (insert_best.h) for the tile.
+  void EmitCall(int number, const ShortIndex& index, const Bundle& values, const Tile& tile);
+
+  KernelFrame& frame_;
+  llvm::IRBuilder<>& builder_;
+  // For each result and short index, of each row.
+  std::map<std::pair<int, ShortIndex>, std::vector<llvm::Value*>> thresholds_;
+};
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_EMIT_TOP_H_

@@ -1,0 +1,49 @@
+// The best columns of a row, kept in order while the columns go by.
+
+#ifndef PLIMSOLL_KERNELS_CPU_INSERT_BEST_H_
+#define PLIMSOLL_KERNELS_CPU_INSERT_BEST_H_
+
+#include <cstdint>
+#include <limits>
+
+namespace plimsoll {
+
+// In the place of a column: there are fewer yet than are wanted.
+inline constexpr int32_t kNoColumn = std::numeric_limits<int32_t>::max();
+
+// What generated code calls for a tile of which some elements may be among the best: it knows the
+// order of these fields.
+template <typename T>
+struct BestCall {
+  // Of the tile's first row: the largest values so far and their columns, the largest first.
+  T* best;
+  int32_t* columns;
+  // Elements from one row to the next, and from one rank to the next.
+  int64_t best_row_stride;
+  int64_t columns_row_stride;
+  int64_t best_rank_stride;
+  int64_t columns_rank_stride;
+  int64_t ranks;
+  // The tile: so many values for each row, one row after the other, from this column on. Only the
+  // first `valid` of a row count.
+  const T* values;
+  int64_t rows;
+  int64_t count;
+  int64_t valid;
+  int64_t column;
+  // For each row what a value must be above to be among the best; NaN if every value is.
+  T* thresholds;
+};
+
+// What generated code knows the functions below by.
+inline constexpr char kInsertBestF32[] = "plimsoll_insert_best_f32";
+inline constexpr char kInsertBestF64[] = "plimsoll_insert_best_f64";
+
+// NaN is the largest value, and 0 larger than -0; of equal values that of the earlier column comes
+// first.
+void InsertBest(const BestCall<float>* call);
+void InsertBest(const BestCall<double>* call);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_INSERT_BEST_H_
