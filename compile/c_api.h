@@ -120,6 +120,9 @@ PLIMSOLL_API PlimsollError* plimsoll_rule_add(const char* name, const char* cons
 // The rule is not used for programs that come later, and freed.
 PLIMSOLL_API void plimsoll_rule_remove(PlimsollRule* rule);
 
+// What XLA calls for custom calls of kernels: a handler of its foreign function interface.
+PLIMSOLL_API void* plimsoll_kernel_handler(void* call_frame);
+
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
 // {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes,
 // "fresh_temporaries": 0 or 1, "kernel_threads": kernels for a processor may be used, with so many
@@ -128,9 +131,6 @@ PLIMSOLL_API void plimsoll_rule_remove(PlimsollRule* rule);
 PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                                   PlimsollPlanner** planner);
 PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
-// What XLA calls for custom calls of kernels: a handler of its foreign function interface.
-PLIMSOLL_API void* plimsoll_kernel_handler(void* call_frame);
-
 // The next program and, as JSON, what was done: {"peak_before": bytes, "peak_after": bytes,
 // "seconds": how long it is thought to run, "reason": why such programs are never cut or "",
 // "made": [cuts], "recomputed": [values], "refused": [values], "held": [values], "kernels":

@@ -111,7 +111,7 @@ Status EmitKernel(Builder& builder, const RegionKernel& kernel, const KernelCost
   for (const Value* operand : kernel.operands) operand_types.push_back(operand->type());
   // Whoever estimates how long the program runs reads the seconds.
   const Attribute options =
-      context.Dictionary({{"program", context.String(WriteTiles(kernel.program))},
+      context.Dictionary({{kKernelProgram, context.String(WriteTiles(kernel.program))},
                           {kKernelSeconds, context.Float(context.FloatType(FloatKind::kF64),
                                                          std::bit_cast<uint64_t>(cost.seconds))}});
   ASSIGN_OR_RETURN(

@@ -19,6 +19,8 @@ namespace plimsoll {
 
 // What XLA knows the kernels by.
 inline constexpr std::string_view kKernelTarget = "plimsoll_kernel";
+// The option of a call that holds its tile program as text.
+inline constexpr std::string_view kKernelProgram = "program";
 
 struct KernelCost {
   int64_t scratch_bytes = 0;

@@ -12,11 +12,10 @@
 #include "ir/status.h"
 #include "kernels/cpu/kernel_store.h"
 #include "kernels/cpu/run_kernel.h"
+#include "kernels/insert_kernels.h"
 
 namespace plimsoll {
 namespace {
-
-constexpr std::string_view kProgramAttribute = "program";
 
 // Tasks that several threads take from. A thread may come when all is done, so it lives as long as
 // its last user.
@@ -39,6 +38,12 @@ struct SharedTasks {
   }
 };
 
+void Destroy(const ffi::CallFrame& frame, ffi::Error* error) {
+  ffi::DestroyArguments arguments = {
+      .struct_size = sizeof(ffi::DestroyArguments), .extension = nullptr, .error = error};
+  frame.api->destroy_error(&arguments);
+}
+
 void RunOnPool(const ffi::CallFrame& frame, int64_t count, int64_t workers, RunTask run) {
   const auto tasks = std::make_shared<SharedTasks>(run, count);
   for (int64_t i = 1; i < workers; ++i) {
@@ -57,9 +62,7 @@ void RunOnPool(const ffi::CallFrame& frame, int64_t count, int64_t workers, RunT
     ffi::Error* error = frame.api->schedule(&arguments);
     if (error != nullptr) {
       // Fewer threads do it as well.
-      ffi::DestroyArguments destroy = {
-          .struct_size = sizeof(ffi::DestroyArguments), .extension = nullptr, .error = error};
-      frame.api->destroy_error(&destroy);
+      Destroy(frame, error);
       break;
     }
     std::ignore = data.release();
@@ -76,9 +79,7 @@ int64_t ThreadCount(const ffi::CallFrame& frame) {
                                          .count = &count};
   ffi::Error* error = frame.api->thread_count(&arguments);
   if (error == nullptr) return count;
-  ffi::DestroyArguments destroy = {
-      .struct_size = sizeof(ffi::DestroyArguments), .extension = nullptr, .error = error};
-  frame.api->destroy_error(&destroy);
+  Destroy(frame, error);
   return 1;
 }
 
@@ -89,7 +90,7 @@ KernelArray ArrayOf(const ffi::Buffer& buffer) {
 StatusOr<std::string_view> ProgramOf(const ffi::Attributes& attributes) {
   for (int64_t i = 0; i < attributes.size; ++i) {
     const ffi::Text& name = *attributes.names[i];
-    if (std::string_view(name.data, name.size) != kProgramAttribute) continue;
+    if (std::string_view(name.data, name.size) != kKernelProgram) continue;
     if (attributes.kinds[i] != ffi::kTextAttribute) break;
     const auto* text = static_cast<const ffi::Text*>(attributes.values[i]);
     return std::string_view(text->data, text->size);

@@ -103,17 +103,22 @@ std::vector<int64_t> PartStrides(const TileProgram& program, const TileResult& r
   return strides;
 }
 
+// How many of the threads have something to do.
+int64_t WorkersOf(const Layout& layout, int64_t threads) {
+  return std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
+}
+
 class Run {
  public:
   Run(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> operands,
-      llvm::ArrayRef<KernelArray> results, std::vector<int64_t> lengths, char* scratch,
-      int64_t workers)
+      llvm::ArrayRef<KernelArray> results, std::vector<int64_t> lengths, Layout layout,
+      char* scratch, int64_t workers)
       : program_(kernel.program),
         kernel_(kernel),
         operands_(operands),
         results_(results),
         lengths_(std::move(lengths)),
-        layout_(MakeLayout(program_, kernel.shape, lengths_)),
+        layout_(std::move(layout)),
         scratch_(scratch),
         parts_(scratch + layout_.worker_bytes * workers) {
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -328,10 +333,8 @@ StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
 int64_t ScratchBytes(const TileProgram& program, const KernelShape& shape,
                      llvm::ArrayRef<int64_t> lengths, int64_t threads) {
   const Layout layout = MakeLayout(program, shape, lengths);
-  const int64_t workers =
-      std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
   // Room to align it.
-  return layout.worker_bytes * workers + layout.part_bytes + kAlignment;
+  return layout.worker_bytes * WorkersOf(layout, threads) + layout.part_bytes + kAlignment;
 }
 
 Status RunKernel(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> operands,
@@ -343,21 +346,22 @@ Status RunKernel(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> opera
   for (const KernelArray& result : results) result_shapes.push_back(result.shape);
   ASSIGN_OR_RETURN(std::vector<int64_t> lengths,
                    AxisLengths(kernel.program, operand_shapes, result_shapes));
-  const Layout layout = MakeLayout(kernel.program, kernel.shape, lengths);
+  Layout layout = MakeLayout(kernel.program, kernel.shape, lengths);
+  const int64_t batch = layout.batch;
   const auto address = reinterpret_cast<uintptr_t>(scratch.data());
   const auto skipped = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
   const int64_t available = static_cast<int64_t>(scratch.size()) - skipped - layout.part_bytes;
-  int64_t workers =
-      std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
+  int64_t workers = WorkersOf(layout, threads);
   if (layout.worker_bytes > 0) workers = std::min(workers, available / layout.worker_bytes);
   if (workers < 1 || available < 0) {
     return Status(ErrorCode::kInternal, "a kernel was given too little scratch");
   }
-  const Run run(kernel, operands, results, std::move(lengths), scratch.data() + skipped, workers);
+  const Run run(kernel, operands, results, std::move(lengths), std::move(layout),
+                scratch.data() + skipped, workers);
   run.FillResults();
   run_tasks(run.task_count(), workers,
             [&](int64_t task, int64_t worker) { run.RunTask(task, worker); });
-  for (int64_t element = 0; element < layout.batch; ++element) run.Finish(element);
+  for (int64_t element = 0; element < batch; ++element) run.Finish(element);
   return OkStatus();
 }
 
