@@ -322,12 +322,16 @@ Status AddResult(TileProgram& program, TileResult result) {
   if ((result.reduced & ~(kRowBit | kColumnBit)) != 0) {
     return Error("only rows and columns are reduced into results");
   }
-  if (result.reduced == 0 && (axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit)) {
-    return Error("a result that is written has the row and the column");
-  }
-  if (result.follows >= 0) {
+  if (result.reduced == 0) {
+    if ((axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit)) {
+      return Error("a result that is written has the row and the column");
+    }
+    if (result.reducer != Opcode::kUnknown || result.follows != -1) {
+      return Error("a result that is written has nothing to be reduced by");
+    }
+  } else if (result.follows >= 0) {
     RETURN_IF_ERROR(ExpectFollower(program, result));
-  } else if (result.reduced != 0 && !IsReducer(result.reducer, value.type) &&
+  } else if (!IsReducer(result.reducer, value.type) &&
              !(result.reducer == Opcode::kChloTopK && IsNumber(value.type))) {
     return Error(ShortName(result.reducer), " does not reduce ", Name(value.type));
   }
