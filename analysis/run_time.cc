@@ -40,24 +40,6 @@ double WindowCount(const Op& op, const Value& indices) {
   return ElementCount(indices) / static_cast<double>(std::max<int64_t>(1, count));
 }
 
-// A counter that starts at a constant, grows by a constant and ends below a constant.
-double TurnsOf(const Op& loop) {
-  const Block& condition = loop.region(0).front();
-  const Block& body = loop.region(1).front();
-  const Value& decision = *condition.last()->operand(0);
-  const Op* compare = decision.defining_op();
-  if (compare == nullptr || !compare->Is(Opcode::kCompare)) return kUnknownTurns;
-  const Value& counter = *compare->operand(0);
-  if (!counter.is_argument() || counter.block() != &condition) return kUnknownTurns;
-  const Op* next = body.last()->operand(counter.index())->defining_op();
-  if (next == nullptr || !next->Is(Opcode::kAdd)) return kUnknownTurns;
-  const std::optional<int64_t> end = ConstantScalar(*compare->operand(1));
-  const std::optional<int64_t> step = ConstantScalar(*next->operand(1));
-  const int64_t start = ConstantScalar(*loop.operand(counter.index())).value_or(0);
-  if (!end || !step || *step < 1) return kUnknownTurns;
-  return std::max(0.0, static_cast<double>(*end - start) / static_cast<double>(*step));
-}
-
 // What a call of LAPACK computes; nothing if it is another one.
 std::optional<double> SolvedBy(const Op& op) {
   if (const std::optional<TriangularSolve> solve = TriangularSolveOf(op)) {
@@ -98,6 +80,24 @@ double ProductsOf(const Op& op) {
 }
 
 }  // namespace
+
+double TurnsOf(const Op& loop) {
+  // A counter that starts at a constant, grows by a constant and ends below a constant.
+  const Block& condition = loop.region(0).front();
+  const Block& body = loop.region(1).front();
+  const Value& decision = *condition.last()->operand(0);
+  const Op* compare = decision.defining_op();
+  if (compare == nullptr || !compare->Is(Opcode::kCompare)) return kUnknownTurns;
+  const Value& counter = *compare->operand(0);
+  if (!counter.is_argument() || counter.block() != &condition) return kUnknownTurns;
+  const Op* next = body.last()->operand(counter.index())->defining_op();
+  if (next == nullptr || !next->Is(Opcode::kAdd)) return kUnknownTurns;
+  const std::optional<int64_t> end = ConstantScalar(*compare->operand(1));
+  const std::optional<int64_t> step = ConstantScalar(*next->operand(1));
+  const int64_t start = ConstantScalar(*loop.operand(counter.index())).value_or(0);
+  if (!end || !step || *step < 1) return kUnknownTurns;
+  return std::max(0.0, static_cast<double>(*end - start) / static_cast<double>(*step));
+}
 
 double FlopsOf(const Op& op) {
   switch (op.opcode()) {

@@ -22,6 +22,8 @@ inline constexpr double kMovedPerSecond = 2.5e9;
 // The option of a call that says how long it takes: kernels are not known here.
 inline constexpr std::string_view kKernelSeconds = "seconds";
 
+// How often a loop runs, or a guess.
+double TurnsOf(const Op& loop);
 // Of the op alone, or of the whole loop.
 double SecondsOf(const Op& op);
 // How many numbers the op adds, multiplies or else computes.

@@ -176,6 +176,7 @@ std::string PlanAsJson(const PlannedModule& planned) {
   const Json json = {{"peak_before", planned.peak_before},
                      {"peak_after", planned.peak_after},
                      {"seconds", planned.seconds},
+                     {"wants_library_sums", planned.wants_library_sums},
                      {"reason", ToUtf8(planned.reason)},
                      {"made", std::move(made)},
                      {"recomputed", std::move(recomputed)},

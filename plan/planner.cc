@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/library_sums.h"
 #include "analysis/peak.h"
 #include "analysis/run_time.h"
 #include "ir/verify.h"
@@ -312,6 +313,7 @@ StatusOr<PlannedModule> Planner::Finish(PlannedModule planned) {
   }
   RETURN_IF_ERROR(Verify(module));
   const Block& body = *module.main()->entry_block();
+  planned.wants_library_sums = WantsLibrarySums(body);
   planned.held = HeldValues(PeakOf(body), body, planned.plan);
   return planned;
 }

@@ -52,6 +52,8 @@ struct PlannedModule {
   int64_t peak_after = 0;
   // How long it is thought to run.
   double seconds = 0;
+  // Whether its reductions should be those of XLA's library.
+  bool wants_library_sums = false;
   // What algebra did before the cuts, and what it almost did.
   std::vector<FiredRule> fired_rules;
   std::vector<RefusedRule> refused_rules;

@@ -212,8 +212,11 @@ def _compile(original: Callable) -> Callable:
             is_changed=program is not module,
             simplification=simplification,
             seconds=seconds,
-            compile_pieces=lambda pieces: compile_options.compile_pieces(
-                lambda: compile_program(pieces), options, backend.platform
+            compile_pieces=lambda pieces, plan: compile_options.compile_pieces(
+                lambda: compile_program(pieces),
+                options,
+                backend.platform,
+                has_library_sums=plan["wants_library_sums"],
             ),
             began=started,
         )
@@ -294,7 +297,7 @@ def _judge(
     is_changed: bool = False,
     simplification: dict[str, Any] | None = None,
     seconds: float = 0.0,
-    compile_pieces: Callable[[Any], Any] | None = None,
+    compile_pieces: Callable[[Any, dict[str, Any]], Any] | None = None,
     began: float = 0.0,
 ) -> Any:
     """Checks a compiled program against the limit, and keeps a record of it.
@@ -372,7 +375,7 @@ def _shrunk(
     module: Any,
     need: Need,
     verdict: Verdict,
-    compile_pieces: Callable[[Any], Any],
+    compile_pieces: Callable[[Any, dict[str, Any]], Any],
     bounds: dict[str, int],
 ) -> shrink.Outcome:
     unchanged = shrink.Outcome(executable, need, verdict, is_changed=False)

@@ -47,7 +47,7 @@ class Outcome:
 def shrink(
     module: Any,
     unchanged: Outcome,
-    compile_pieces: Callable[[Any], Any],
+    compile_pieces: Callable[[Any, dict[str, Any]], Any],
     look_at: Callable[[Any], Findings],
     bounds: dict[str, int],
 ) -> Outcome:
@@ -98,7 +98,7 @@ def shrink(
         seconds += time.perf_counter() - started
         compilations += 1
         try:
-            executable = compile_pieces(roundtrip.parse(text, module))
+            executable = compile_pieces(roundtrip.parse(text, module), plan)
         except Exception as error:
             warn_once(f"XLA refused a program that was cut: {type(error).__name__}: {error}")
             continue
