@@ -55,9 +55,10 @@ Status Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
 class Loader {
  public:
   static StatusOr<Loader*> Get() {
-    static Loader loader;
-    if (loader.jit_ == nullptr) return loader.status_;
-    return &loader;
+    // Never destroyed: XLA's threads may outlive what the process destroys at its end.
+    static auto* loader = new Loader();
+    if (loader->jit_ == nullptr) return loader->status_;
+    return loader;
   }
 
   Status Load(const std::string& object, CompiledKernel& kernel) {

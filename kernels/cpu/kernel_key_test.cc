@@ -1,0 +1,49 @@
+#include "kernels/cpu/kernel_key.h"
+
+#include <set>
+
+#include "gtest/gtest.h"
+#include "kernels/cpu/build_id.h"
+
+namespace plimsoll {
+namespace {
+
+const CpuMachine kMachine = {.triple = "x86_64-linux-gnu", .name = "znver4", .features = "+avx2"};
+constexpr KernelShape kShape = {.lanes = 8, .rows = 2, .vectors = 2, .block = 2048};
+
+TEST(KernelKey, IsTheSameForTheSameKernel) {
+  EXPECT_EQ(KernelKey("axes r c", kMachine, kShape, "build"),
+            KernelKey("axes r c", kMachine, kShape, "build"));
+}
+
+TEST(KernelKey, DependsOnAllThatTheCodeDependsOn) {
+  std::set<ObjectStore::Key> keys;
+  keys.insert(KernelKey("axes r c", kMachine, kShape, "build"));
+  keys.insert(KernelKey("axes r c ", kMachine, kShape, "build"));
+  keys.insert(KernelKey("axes r c", kMachine, kShape, "another build"));
+  keys.insert(KernelKey("", kMachine, kShape, "buildaxes r c"));
+  CpuMachine machine = kMachine;
+  machine.triple = "aarch64-linux-gnu";
+  keys.insert(KernelKey("axes r c", machine, kShape, "build"));
+  machine = kMachine;
+  machine.name = "znver3";
+  keys.insert(KernelKey("axes r c", machine, kShape, "build"));
+  machine = kMachine;
+  machine.features = "+avx2,+avx512f";
+  keys.insert(KernelKey("axes r c", machine, kShape, "build"));
+  machine = kMachine;
+  machine.vector_bytes = 32;
+  keys.insert(KernelKey("axes r c", machine, kShape, "build"));
+  KernelShape shape = kShape;
+  shape.rows = 4;
+  keys.insert(KernelKey("axes r c", kMachine, shape, "build"));
+  shape = kShape;
+  shape.block = 1024;
+  keys.insert(KernelKey("axes r c", kMachine, shape, "build"));
+  EXPECT_EQ(keys.size(), 10);
+}
+
+TEST(BuildId, IsThere) { EXPECT_EQ(BuildId().size(), 20); }
+
+}  // namespace
+}  // namespace plimsoll
