@@ -20,6 +20,14 @@ def product(points, vector):
     return kernel @ vector
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """Tests, and the processes that they start, keep kernels in a folder of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def lowered():
     points = jax.ShapeDtypeStruct((8, 3), "float32")
