@@ -3,28 +3,15 @@
 #include <elf.h>
 #include <link.h>
 
-#include <cstddef>
-#include <cstdint>
-
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace plimsoll {
 namespace {
 
-struct Search {
-  ElfW(Addr) inside = 0;  // An address in what is looked for.
-  std::string id = {};
-};
-
-bool Contains(const dl_phdr_info& library, ElfW(Addr) address) {
-  for (int i = 0; i < library.dlpi_phnum; ++i) {
-    const ElfW(Phdr) & part = library.dlpi_phdr[i];
-    const ElfW(Addr) start = library.dlpi_addr + part.p_vaddr;
-    if (part.p_type == PT_LOAD && address >= start && address - start < part.p_memsz) return true;
-  }
-  return false;
-}
+// The linker's name for where the file that this is linked into begins in memory.
+extern "C" const char file_start[] __asm__("__ehdr_start") __attribute__((visibility("hidden")));
 
 // The id if it is among these notes; each is a header, a name and a content, aligned to 4 bytes.
 std::string IdAmong(llvm::StringRef notes) {
@@ -40,26 +27,23 @@ std::string IdAmong(llvm::StringRef notes) {
   return "";
 }
 
-int Look(dl_phdr_info* library, size_t /*size*/, void* data) {
-  auto& search = *static_cast<Search*>(data);
-  if (!Contains(*library, search.inside)) return 0;
-  for (int i = 0; i < library->dlpi_phnum && search.id.empty(); ++i) {
-    const ElfW(Phdr) & part = library->dlpi_phdr[i];
+std::string FindBuildId() {
+  const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file_start);
+  const llvm::ArrayRef<ElfW(Phdr)> parts(
+      reinterpret_cast<const ElfW(Phdr)*>(file_start + header.e_phoff), header.e_phnum);
+  for (const ElfW(Phdr) & part : parts) {
     if (part.p_type != PT_NOTE) continue;
-    search.id =
-        IdAmong({reinterpret_cast<const char*>(library->dlpi_addr + part.p_vaddr), part.p_memsz});
+    // Linkers put notes right behind the header, so they lie in memory as they do in the file.
+    std::string id = IdAmong({file_start + part.p_offset, part.p_filesz});
+    if (!id.empty()) return id;
   }
-  return 1;
+  return "";
 }
 
 }  // namespace
 
 const std::string& BuildId() {
-  static const std::string id = [] {
-    Search search = {.inside = reinterpret_cast<ElfW(Addr)>(&Look)};
-    dl_iterate_phdr(&Look, &search);
-    return search.id;
-  }();
+  static const std::string id = FindBuildId();
   return id;
 }
 

@@ -8,38 +8,40 @@
 namespace plimsoll {
 namespace {
 
-const CpuMachine kMachine = {.triple = "x86_64-linux-gnu", .name = "znver4", .features = "+avx2"};
+CpuMachine MachineHere() {
+  return {.triple = "x86_64-linux-gnu", .name = "znver4", .features = "+avx2"};
+}
 constexpr KernelShape kShape = {.lanes = 8, .rows = 2, .vectors = 2, .block = 2048};
 
 TEST(KernelKey, IsTheSameForTheSameKernel) {
-  EXPECT_EQ(KernelKey("axes r c", kMachine, kShape, "build"),
-            KernelKey("axes r c", kMachine, kShape, "build"));
+  EXPECT_EQ(KernelKey("axes r c", MachineHere(), kShape, "build"),
+            KernelKey("axes r c", MachineHere(), kShape, "build"));
 }
 
 TEST(KernelKey, DependsOnAllThatTheCodeDependsOn) {
   std::set<ObjectStore::Key> keys;
-  keys.insert(KernelKey("axes r c", kMachine, kShape, "build"));
-  keys.insert(KernelKey("axes r c ", kMachine, kShape, "build"));
-  keys.insert(KernelKey("axes r c", kMachine, kShape, "another build"));
-  keys.insert(KernelKey("", kMachine, kShape, "buildaxes r c"));
-  CpuMachine machine = kMachine;
+  keys.insert(KernelKey("axes r c", MachineHere(), kShape, "build"));
+  keys.insert(KernelKey("axes r c ", MachineHere(), kShape, "build"));
+  keys.insert(KernelKey("axes r c", MachineHere(), kShape, "another build"));
+  keys.insert(KernelKey("", MachineHere(), kShape, "buildaxes r c"));
+  CpuMachine machine = MachineHere();
   machine.triple = "aarch64-linux-gnu";
   keys.insert(KernelKey("axes r c", machine, kShape, "build"));
-  machine = kMachine;
+  machine = MachineHere();
   machine.name = "znver3";
   keys.insert(KernelKey("axes r c", machine, kShape, "build"));
-  machine = kMachine;
+  machine = MachineHere();
   machine.features = "+avx2,+avx512f";
   keys.insert(KernelKey("axes r c", machine, kShape, "build"));
-  machine = kMachine;
+  machine = MachineHere();
   machine.vector_bytes = 32;
   keys.insert(KernelKey("axes r c", machine, kShape, "build"));
   KernelShape shape = kShape;
   shape.rows = 4;
-  keys.insert(KernelKey("axes r c", kMachine, shape, "build"));
+  keys.insert(KernelKey("axes r c", MachineHere(), shape, "build"));
   shape = kShape;
   shape.block = 1024;
-  keys.insert(KernelKey("axes r c", kMachine, shape, "build"));
+  keys.insert(KernelKey("axes r c", MachineHere(), shape, "build"));
   EXPECT_EQ(keys.size(), 10);
 }
 

@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "gtest/gtest.h"
-#include "ir/status.h"
 #include "kernels/cpu/testing_disk.h"
 
 namespace plimsoll {
