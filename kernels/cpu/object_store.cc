@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -156,7 +156,8 @@ void ObjectStore::Put(const Key& key, std::string_view bytes) {
   if (!folder.IsOurs(S_IFDIR)) return;
   const std::string name = NameOf(key);
   // Under a name of its own until it is whole. A process that dies leaves it to grow old.
-  const std::string temporary = StrCat(name, ".", std::random_device{}());
+  const std::string temporary =
+      StrCat(name, ".", getpid(), ".", std::chrono::steady_clock::now().time_since_epoch().count());
   const Descriptor file(openat(folder.get(), temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.get() < 0) return;
