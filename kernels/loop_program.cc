@@ -42,9 +42,10 @@ Status ExpectArray(const LoopArray& array) {
   int64_t count = 1;
   for (const int64_t length : array.dimensions) {
     if (length == kBatchDimension || length == kStepDimension) continue;
-    if (length <= 0 || length > kMostElements || (count *= length) > kMostElements) {
+    if (length <= 0 || length > kMostElements / count) {
       return Error("an array has a dimension of ", length);
     }
+    count *= length;
   }
   if (llvm::count(array.dimensions, kBatchDimension) > 1 ||
       llvm::count(array.dimensions, kStepDimension) > 1) {

@@ -20,6 +20,9 @@
 
 namespace plimsoll {
 
+// Code of more ops takes longer to make than loops usually run.
+inline constexpr size_t kMostTracedOps = 6000;
+
 // Where an array has the batch and its steps.
 struct ArrayLayout {
   LoopArray array;              // With all dimensions of the batch as one.

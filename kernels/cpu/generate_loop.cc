@@ -373,7 +373,7 @@ class LoopEmitter {
   // since processors have no registers for vectors of bits.
   Bundle ToState(const LoopOp& state, int number) {
     if (!state.varies) return Value(number);
-    const Bundle bundle = AsVector(number);
+    Bundle bundle = AsVector(number);
     if (state.type == ScalarType::kI1) {
       return bundle.Map([&](llvm::Value* value) {
         return builder_.CreateSExt(value, VectorOf(builder_.getInt32Ty()));

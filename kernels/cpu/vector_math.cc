@@ -247,6 +247,19 @@ Bundle SineAfter(const Bundle& x, int quarter_turns, std::string_view library_na
                   [&] { return CallLibrary(library_name, x); });
 }
 
+// Where 1 - x**2, which is given as well, is small or not positive.
+Bundle ErfInvNearOne(const Bundle& x, const Bundle& rest) {
+  const Bundle w = x.Number(0) - Log(rest);
+  const Bundle root = Intrinsic(llvm::Intrinsic::sqrt, w);
+  Bundle rate = x.is_f64() ? Polynomial(root - x.Number(3.25), kErfInvTailF64)
+                           : Polynomial(root - x.Number(3), kErfInvTailF32);
+  if (x.is_f64()) {
+    rate = Select(w > x.Number(16), Polynomial(root - x.Number(5), kErfInvFarF64), rate);
+  }
+  const Bundle infinity = x.Number(kInfinity);
+  return x * Select(w == infinity, infinity, rate);
+}
+
 Bundle ConvertFloats(const Bundle& x, bool to_f64) {
   llvm::Type* element = to_f64 ? x.builder().getDoubleTy() : x.builder().getFloatTy();
   llvm::Type* type = x.type()->getWithNewType(element);
@@ -337,16 +350,20 @@ Bundle InverseErrorFunction(const Bundle& x) {
   const Bundle usual_w = zero - LogOfBits(rest, bits, bits.Integer(0));
   const Bundle usual = x * (is_f64 ? Polynomial(usual_w - x.Number(3.125), kErfInvF64)
                                    : Polynomial(usual_w - x.Number(2.5), kErfInvF32));
-  return WithRare(rest < x.Number(std::exp(is_f64 ? -6.25 : -5.0)), usual, [&] {
-    const Bundle w = zero - Log(rest);
-    const Bundle root = Intrinsic(llvm::Intrinsic::sqrt, w);
-    Bundle rate = is_f64 ? Polynomial(root - x.Number(3.25), kErfInvTailF64)
-                         : Polynomial(root - x.Number(3), kErfInvTailF32);
-    if (is_f64) {
-      rate = Select(w > x.Number(16), Polynomial(root - x.Number(5), kErfInvFarF64), rate);
+  const auto is_rare = [&](const Bundle& one) {
+    return one < x.Number(std::exp(is_f64 ? -6.25 : -5.0));
+  };
+  // One vector in twenty has such elements, and seldom more than one of a bundle.
+  return WithRare(is_rare(rest), usual, [&] {
+    Bundle::Values mended;
+    for (size_t i = 0; i < usual.size(); ++i) {
+      const Bundle one(x.emitter(), {rest[i]});
+      const Bundle near_one = WithRare(is_rare(one), Bundle(x.emitter(), {usual[i]}), [&] {
+        return ErfInvNearOne(Bundle(x.emitter(), {x[i]}), one);
+      });
+      mended.push_back(near_one[0]);
     }
-    const Bundle infinity = x.Number(kInfinity);
-    return x * Select(w == infinity, infinity, rate);
+    return Bundle(x.emitter(), std::move(mended));
   });
 }
 

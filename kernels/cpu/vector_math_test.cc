@@ -136,7 +136,8 @@ TEST(VectorMath, LogisticFunction) {
 
 // By Newton's method, from XLA's kind of approximation on.
 long double InverseErrorFunction(long double x) {
-  if (std::abs(x) >= 1) return std::abs(x) == 1 ? x * kInfinity : std::nan("");
+  if (std::abs(x) == 1) return x * std::numeric_limits<long double>::infinity();
+  if (std::abs(x) > 1) return std::numeric_limits<long double>::quiet_NaN();
   // erfc keeps digits where erf is close to 1.
   const long double a = std::abs(x);
   long double y = std::sqrt(-std::log((1 - a) * (1 + a)));
