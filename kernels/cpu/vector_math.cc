@@ -11,6 +11,7 @@
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace plimsoll {
 namespace {
@@ -123,8 +124,27 @@ Bundle PowerOfTwo(const Bundle& integers, const Format& format) {
       .AsFloats();
 }
 
+// One instruction does it.
+bool HasScale(const Bundle& x) {
+  return x.emitter().machine.vector_bytes == 64 &&
+         x.type()->getPrimitiveSizeInBits().getFixedValue() == 512;
+}
+
 // x times 2 to the power of integers, where the factor itself may not be a number of the format.
 Bundle Scale(const Bundle& x, const Bundle& integers, const Format& format) {
+  if (HasScale(x)) {
+    llvm::IRBuilder<>& builder = x.builder();
+    const llvm::Intrinsic::ID id = x.is_f64() ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512
+                                              : llvm::Intrinsic::x86_avx512_mask_scalef_ps_512;
+    llvm::Value* all =
+        llvm::Constant::getAllOnesValue(x.is_f64() ? builder.getInt8Ty() : builder.getInt16Ty());
+    return x.Map(integers, [&](llvm::Value* value, llvm::Value* n) {
+      llvm::Value* power = builder.CreateSIToFP(n, value->getType());
+      constexpr uint32_t kRoundAsUsual = 4;
+      return builder.CreateIntrinsic(id, {},
+                                     {value, power, value, all, builder.getInt32(kRoundAsUsual)});
+    });
+  }
   // Half of the exponent, rounded down; made positive for the shift.
   const Bundle half =
       ShiftRight(integers + integers.Integer(1 << 14), 1) - integers.Integer(1 << 13);
