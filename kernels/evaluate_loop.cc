@@ -57,7 +57,8 @@ class Evaluator {
     }
     for (bool is_first = true;; is_first = false) {
       Compute(is_first);
-      if (Get(program_.condition) == 0) break;
+      const bool is_known = element_ != kNoElement || !program_.op(program_.condition).varies;
+      if (!is_known || Get(program_.condition) == 0) break;
       for (size_t i = 0; i < results_.size(); ++i) {
         const LoopResult& result = program_.results[i];
         if (IsMade(i) && result.step >= 0) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/reducers.h"
 #include "kernels/count_turns.h"
 #include "kernels/numbers.h"
 #include "kernels/trace_ops.h"
@@ -56,10 +57,7 @@ class LoopFinder {
   StatusOr<FoundLoop> Find() {
     for (size_t i = 0; i < loop_.operand_count(); ++i) RETURN_IF_ERROR(BindArgument(i));
     tracer_.TraceBlock(condition_);
-    ASSIGN_OR_RETURN(found_.program.condition, tracer_.GetScalar(*condition_.last()->operand(0)));
-    if (found_.program.op(found_.program.condition).varies) {
-      return Refuse("its condition is not one for all of the batch");
-    }
+    RETURN_IF_ERROR(FindCondition());
     tracer_.TraceBlock(body_);
     for (const State& state : states_) RETURN_IF_ERROR(Close(state));
     for (size_t i = 0; i < loop_.result_count(); ++i) RETURN_IF_ERROR(AddResult(i));
@@ -71,7 +69,7 @@ class LoopFinder {
     KeepUsedOperands();
     found_.turns = CountTurns(found_.program);
     DropFills();
-    RETURN_IF_ERROR(Verify(found_.program));
+    if (Status status = Verify(found_.program); !status.ok()) return Refuse(status.message());
     return std::move(found_);
   }
 
@@ -121,6 +119,20 @@ class LoopFinder {
       tracer_.Bind(*block->argument(i), state.numbers);
     }
     states_.push_back(std::move(state));
+    return OkStatus();
+  }
+
+  // The condition; where the loop goes on as long as it holds for any element of the batch, that of
+  // one element.
+  Status FindCondition() {
+    const Value* asked = condition_.last()->operand(0);
+    const Op* op = asked->defining_op();
+    const std::optional<Reduction> reduction =
+        op != nullptr && op->Is(Opcode::kReduce) ? ReductionOf(*op) : std::nullopt;
+    if (reduction && reduction->reducer == Opcode::kOr && IsNeutral(*reduction, *op->operand(1))) {
+      asked = op->operand(0);
+    }
+    ASSIGN_OR_RETURN(found_.program.condition, tracer_.GetScalar(*asked));
     return OkStatus();
   }
 

@@ -72,6 +72,17 @@ Status ExpectState(const LoopProgram& program, const LoopOp& state) {
   return OkStatus();
 }
 
+// That a state stays as it is for elements of the batch that are done.
+Status ExpectEnd(const LoopProgram& program, int number) {
+  const LoopOp& state = program.op(number);
+  const LoopOp& next = program.op(state.index);
+  const bool keeps = state.index == number ||
+                     (next.opcode == Opcode::kSelect && next.operands[0] == program.condition &&
+                      next.operands[2] == number);
+  if (!keeps) return Error("%", number, " changes for elements that are done");
+  return OkStatus();
+}
+
 Status ExpectResult(const LoopProgram& program, const LoopResult& result,
                     const std::vector<bool>& in_loop) {
   RETURN_IF_ERROR(ExpectArray(result.array));
@@ -228,16 +239,21 @@ Status Verify(const LoopProgram& program) {
     if (made != op) return Error("%", *added, " is not what its operands give");
     in_loop.push_back(IsInLoop(op, in_loop));
   }
-  for (const LoopOp& op : program.ops) {
-    if (op.kind == LoopOpKind::kState) RETURN_IF_ERROR(ExpectState(program, op));
-  }
   RETURN_IF_ERROR(ExpectOps(program, {program.condition}));
   const LoopOp& condition = program.op(program.condition);
-  if (condition.type != ScalarType::kI1 || condition.varies) {
+  if (condition.type != ScalarType::kI1) {
     return Error("%", program.condition, " does not say whether there is another turn");
+  }
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    if (program.ops[i].kind != LoopOpKind::kState) continue;
+    RETURN_IF_ERROR(ExpectState(program, program.ops[i]));
+    if (condition.varies) RETURN_IF_ERROR(ExpectEnd(program, static_cast<int>(i)));
   }
   for (const LoopResult& result : program.results) {
     RETURN_IF_ERROR(ExpectResult(program, result, in_loop));
+    if (condition.varies && result.array.HasSteps()) {
+      return Error("elements of the batch that have ends of their own write no steps");
+    }
   }
   return OkStatus();
 }

@@ -72,7 +72,8 @@ struct LoopResult {
 struct LoopProgram {
   std::vector<LoopArray> operands;
   std::vector<LoopOp> ops;
-  // The loop ends before a turn for which this is false.
+  // The loop ends before a turn for which this is false. If it varies, each element of the batch
+  // has an end of its own: its state does not change any more, and there are no steps.
   int condition = -1;
   std::vector<LoopResult> results;
 

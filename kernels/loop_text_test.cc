@@ -76,6 +76,12 @@ TEST(LoopText, SaysWhatIsWrong) {
               HasSubstr("%1 is not there before the first turn"));
   EXPECT_THAT(error_of("next %0 = %0\n"), HasSubstr("%0 is no state"));
   EXPECT_THAT(error_of("while %0\n"), HasSubstr("does not say whether there is another turn"));
+  EXPECT_THAT(error_of("%1 = compare lt %0, %0\n%2 = state f32[b] %0\n%3 = negate %2\n"
+                       "next %2 = %3\nwhile %1\nresult f32[b] = %2\n"),
+              HasSubstr("%2 changes for elements that are done"));
+  EXPECT_THAT(error_of("%1 = compare lt %0, %0\n%2 = load 1 0\nwhile %1\n"
+                       "result f32[t, b] at %2 = %0\n"),
+              HasSubstr("write no steps"));
   EXPECT_THAT(error_of(""), HasSubstr("%-1 is used before it is made"));
   EXPECT_THAT(error_of("%1 = constant i1 1\n%2 = state f32[b] %0\n%3 = negate %2\nwhile %1\n"
                        "result f32[b] = %3\n"),

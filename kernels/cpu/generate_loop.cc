@@ -148,12 +148,15 @@ class LoopEmitter {
     }
   }
 
+  // Where each element of the batch has an end of its own, nothing else changes.
+  bool HasTurns() const { return has_batch_ || !program_.op(program_.condition).varies; }
+
   bool IsMade(const LoopResult& result) const { return result.array.HasBatch() == has_batch_; }
 
   // What this function's results and the condition need.
   void FindNeeded() {
     needed_.assign(program_.ops.size(), false);
-    Need(needed_, program_.condition, /*follows_state=*/true);
+    if (HasTurns()) Need(needed_, program_.condition, /*follows_state=*/true);
     for (const LoopResult& result : program_.results) {
       if (!IsMade(result)) continue;
       for (const int value : result.values) Need(needed_, value, /*follows_state=*/true);
@@ -400,6 +403,10 @@ class LoopEmitter {
     for (size_t i = 0; i < program_.results.size(); ++i) {
       if (IsMade(program_.results[i]) && program_.results[i].fill >= 0) EmitFill(i, chunk);
     }
+    if (!HasTurns()) {
+      EmitFinalResults(chunk);
+      return;
+    }
     std::vector<size_t> states;
     for (size_t i = 0; i < program_.ops.size(); ++i) {
       if (needed_[i] && program_.ops[i].kind == LoopOpKind::kState) states.push_back(i);
@@ -416,7 +423,7 @@ class LoopEmitter {
     emit_ops(/*of_condition=*/true);
     auto* turn = llvm::BasicBlock::Create(builder_.getContext(), "turn", function);
     auto* done = llvm::BasicBlock::Create(builder_.getContext(), "done", function);
-    builder_.CreateCondBr(Value(program_.condition)[0], turn, done);
+    builder_.CreateCondBr(GoesOn(chunk), turn, done);
     builder_.SetInsertPoint(turn);
     EmitForgetMemory(builder_);
     emit_ops(/*of_condition=*/false);
@@ -429,6 +436,22 @@ class LoopEmitter {
     EndTurn(states, kept);
     builder_.CreateBr(head);
     builder_.SetInsertPoint(done);
+    EmitFinalResults(chunk);
+  }
+
+  // Whether there is another turn for any element of the chunk.
+  llvm::Value* GoesOn(const Chunk& chunk) {
+    const Bundle& condition = Value(program_.condition);
+    if (!condition.type()->isVectorTy()) return condition[0];
+    llvm::Value* any = nullptr;
+    for (llvm::Value* lanes : condition.values()) {
+      if (chunk.mask != nullptr) lanes = builder_.CreateAnd(lanes, chunk.mask);
+      any = any == nullptr ? lanes : builder_.CreateOr(any, lanes);
+    }
+    return builder_.CreateOrReduce(any);
+  }
+
+  void EmitFinalResults(const Chunk& chunk) {
     for (size_t i = 0; i < program_.results.size(); ++i) {
       const LoopResult& result = program_.results[i];
       if (IsMade(result) && result.step < 0) EmitResult(i, nullptr, chunk);

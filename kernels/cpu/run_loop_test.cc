@@ -14,6 +14,7 @@ namespace {
 
 using testing::CompileLoopText;
 using ::testing::ElementsAre;
+using testing::Evaluate;
 using ::testing::HasSubstr;
 using testing::NumberArray;
 using testing::RunOnNumbers;
@@ -76,6 +77,41 @@ TEST(RunLoop, WhatDoesNotVaryIsMadeWithoutABatch) {
   const NumberArray x = {.shape = {0}, .numbers = {}};
   const NumberArray steps = {.shape = {2}, .numbers = {1, 2}};
   EXPECT_THAT(RunOnNumbers(*loop, 0, 2, {x, steps, Scalar(9)})[2].numbers, ElementsAre(9));
+}
+
+// How often a number can be halved before it is at most 1.
+constexpr std::string_view kHalvings = R"(loop
+operand f32[b]
+operand i32[]
+%0 = load 0 0
+%1 = constant i32 0
+%2 = state f32[b] %0
+%3 = state i32[b] %1
+%4 = constant f32 1065353216
+%5 = compare gt %2, %4
+%6 = constant f32 1056964608
+%7 = multiply %2, %6
+%8 = select %5, %7, %2
+%9 = constant i32 1
+%10 = add %3, %9
+%11 = select %5, %10, %3
+%12 = load 1 0
+next %2 = %8
+next %3 = %11
+while %5
+result i32[b] = %3
+result i32[] = %12
+)";
+
+TEST(RunLoop, ElementsHaveEndsOfTheirOwn) {
+  const auto loop = CompileLoopText(kHalvings);
+  ASSERT_NE(loop, nullptr);
+  NumberArray x = {.shape = {203}, .numbers = {}};
+  for (int i = 0; i < 203; ++i) x.numbers.push_back(std::ldexp(1.0, i % 31));
+  const std::vector<NumberArray> results = RunOnNumbers(*loop, 203, 1, {x, Scalar(9)}, 2);
+  for (size_t i = 0; i < 203; ++i) EXPECT_EQ(results[0].numbers[i], static_cast<int>(i) % 31);
+  EXPECT_THAT(results[1].numbers, ElementsAre(9));
+  EXPECT_EQ(results[0].numbers, Evaluate(loop->program, 203, 1, {x, Scalar(9)})[0].numbers);
 }
 
 TEST(RunLoop, RefusesArraysThatDoNotFit) {
