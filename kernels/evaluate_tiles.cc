@@ -14,25 +14,6 @@
 namespace plimsoll::testing {
 namespace {
 
-double DecodeBits(ScalarType type, uint64_t bits) {
-  switch (type) {
-    case ScalarType::kF64:
-      return std::bit_cast<double>(bits);
-    case ScalarType::kF32:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits));
-    case ScalarType::kBF16:
-      return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-    case ScalarType::kF16:
-      return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits)).convertToDouble();
-    default:
-      break;
-  }
-  const unsigned width = 8 * static_cast<unsigned>(BytesOf(type));
-  const llvm::APInt number(width, bits, /*isSigned=*/false, /*implicitTrunc=*/true);
-  return IsUnsigned(type) || type == ScalarType::kI1 ? static_cast<double>(number.getZExtValue())
-                                                     : static_cast<double>(number.getSExtValue());
-}
-
 double Combine(Opcode reducer, double a, double b) {
   switch (reducer) {
     case Opcode::kAdd:
@@ -72,8 +53,132 @@ bool Compare(Comparison comparison, double a, double b) {
 
 double Sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; }
 
-// Ops that random programs do not use on integers where the result would not be exact.
-double Compute(const TileOp& op, const std::vector<double>& x) {
+using Position = std::vector<int64_t>;
+
+// Steps to the next position along the axes of the set; false after the last.
+bool Next(Position& position, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
+  for (size_t axis = lengths.size(); axis-- > 0;) {
+    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
+    if (++position[axis] < lengths[axis]) return true;
+    position[axis] = 0;
+  }
+  return false;
+}
+
+size_t Place(const TileArray& array, const std::vector<int64_t>& shape, const Position& position) {
+  int64_t place = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int axis = array.axes[i];
+    place = place * shape[i] + (axis == kNoAxis ? 0 : position[static_cast<size_t>(axis)]);
+  }
+  return static_cast<size_t>(place);
+}
+
+class Evaluator {
+ public:
+  Evaluator(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+            llvm::ArrayRef<NumberArray> operands)
+      : program_(program), lengths_(lengths), operands_(operands) {}
+
+  double Get(int number, const Position& position) const {
+    const TileOp& op = program_.ops[static_cast<size_t>(number)];
+    switch (op.kind) {
+      case TileOpKind::kLoad: {
+        const NumberArray& array = operands_[static_cast<size_t>(op.index)];
+        const TileArray& layout = program_.operands[static_cast<size_t>(op.index)];
+        return array.numbers[Place(layout, array.shape, position)];
+      }
+      case TileOpKind::kIota:
+        return static_cast<double>(position[static_cast<size_t>(op.index)]);
+      case TileOpKind::kConstant:
+        return DecodeBits(op.type, op.bits);
+      case TileOpKind::kFold: {
+        Position inner = position;
+        const auto axis = static_cast<size_t>(op.index);
+        double sum = DecodeBits(op.type, NeutralBits(op.opcode, op.type));
+        for (inner[axis] = 0; inner[axis] < lengths_[axis]; ++inner[axis]) {
+          sum = Combine(op.opcode, sum, Get(op.operands[0], inner));
+        }
+        return sum;
+      }
+      case TileOpKind::kCompute:
+        break;
+    }
+    std::vector<double> operands;
+    for (const int operand : op.operands) operands.push_back(Get(operand, position));
+    return EvaluateOp(op, operands);
+  }
+
+ private:
+  const TileProgram& program_;
+  llvm::ArrayRef<int64_t> lengths_;
+  llvm::ArrayRef<NumberArray> operands_;
+};
+
+// Values of `result` for the columns in the order of `ranked`, the largest first.
+std::vector<double> Rank(const TileProgram& program, const Evaluator& evaluator,
+                         llvm::ArrayRef<int64_t> lengths, const TileResult& ranked,
+                         const TileResult& result, const std::vector<int64_t>& shape) {
+  size_t count = 1;
+  for (const int64_t size : shape) count *= static_cast<size_t>(size);
+  std::vector<double> numbers(count, 0);
+  const AxisSet ranks = program.AxesOfKind(TileAxisKind::kRank);
+  const AxisSet kept = AxesOf(result.array) & ~ranks;
+  Position position(program.axes.size(), 0);
+  if (count == 0) return numbers;
+  do {
+    struct Column {
+      int64_t number;
+      double value;
+      double result;
+    };
+    std::vector<Column> columns;
+    for (int64_t c = 0; c < lengths[kColumnAxis]; ++c) {
+      Position at = position;
+      at[kColumnAxis] = c;
+      columns.push_back({.number = c,
+                         .value = evaluator.Get(ranked.value, at),
+                         .result = evaluator.Get(result.value, at)});
+    }
+    llvm::sort(columns, [](const Column& a, const Column& b) {
+      if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(a.value);
+      if (a.value != b.value && !std::isnan(a.value)) return a.value > b.value;
+      return a.number < b.number;
+    });
+    for (size_t axis = 0; axis < lengths.size(); ++axis) {
+      if ((AxesOf(result.array) & ranks & AxisBit(static_cast<int>(axis))) == 0) continue;
+      for (int64_t rank = 0; rank < lengths[axis]; ++rank) {
+        Position at = position;
+        at[axis] = rank;
+        numbers[Place(result.array, shape, at)] = columns[static_cast<size_t>(rank)].result;
+      }
+    }
+  } while (Next(position, kept, lengths));
+  return numbers;
+}
+
+}  // namespace
+
+double DecodeBits(ScalarType type, uint64_t bits) {
+  switch (type) {
+    case ScalarType::kF64:
+      return std::bit_cast<double>(bits);
+    case ScalarType::kF32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    case ScalarType::kBF16:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+    case ScalarType::kF16:
+      return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits)).convertToDouble();
+    default:
+      break;
+  }
+  const unsigned width = 8 * static_cast<unsigned>(BytesOf(type));
+  const llvm::APInt number(width, bits, /*isSigned=*/false, /*implicitTrunc=*/true);
+  return IsUnsigned(type) || type == ScalarType::kI1 ? static_cast<double>(number.getZExtValue())
+                                                     : static_cast<double>(number.getSExtValue());
+}
+
+double EvaluateOp(const TileOp& op, const std::vector<double>& x) {
   switch (op.opcode) {
     case Opcode::kAbs:
       return std::abs(x[0]);
@@ -145,112 +250,6 @@ double Compute(const TileOp& op, const std::vector<double>& x) {
       llvm_unreachable("not evaluated");
   }
 }
-
-using Position = std::vector<int64_t>;
-
-// Steps to the next position along the axes of the set; false after the last.
-bool Next(Position& position, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
-  for (size_t axis = lengths.size(); axis-- > 0;) {
-    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
-    if (++position[axis] < lengths[axis]) return true;
-    position[axis] = 0;
-  }
-  return false;
-}
-
-size_t Place(const TileArray& array, const std::vector<int64_t>& shape, const Position& position) {
-  int64_t place = 0;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const int axis = array.axes[i];
-    place = place * shape[i] + (axis == kNoAxis ? 0 : position[static_cast<size_t>(axis)]);
-  }
-  return static_cast<size_t>(place);
-}
-
-class Evaluator {
- public:
-  Evaluator(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
-            llvm::ArrayRef<NumberArray> operands)
-      : program_(program), lengths_(lengths), operands_(operands) {}
-
-  double Get(int number, const Position& position) const {
-    const TileOp& op = program_.ops[static_cast<size_t>(number)];
-    switch (op.kind) {
-      case TileOpKind::kLoad: {
-        const NumberArray& array = operands_[static_cast<size_t>(op.index)];
-        const TileArray& layout = program_.operands[static_cast<size_t>(op.index)];
-        return array.numbers[Place(layout, array.shape, position)];
-      }
-      case TileOpKind::kIota:
-        return static_cast<double>(position[static_cast<size_t>(op.index)]);
-      case TileOpKind::kConstant:
-        return DecodeBits(op.type, op.bits);
-      case TileOpKind::kFold: {
-        Position inner = position;
-        const auto axis = static_cast<size_t>(op.index);
-        double sum = DecodeBits(op.type, NeutralBits(op.opcode, op.type));
-        for (inner[axis] = 0; inner[axis] < lengths_[axis]; ++inner[axis]) {
-          sum = Combine(op.opcode, sum, Get(op.operands[0], inner));
-        }
-        return sum;
-      }
-      case TileOpKind::kCompute:
-        break;
-    }
-    std::vector<double> operands;
-    for (const int operand : op.operands) operands.push_back(Get(operand, position));
-    return Compute(op, operands);
-  }
-
- private:
-  const TileProgram& program_;
-  llvm::ArrayRef<int64_t> lengths_;
-  llvm::ArrayRef<NumberArray> operands_;
-};
-
-// Values of `result` for the columns in the order of `ranked`, the largest first.
-std::vector<double> Rank(const TileProgram& program, const Evaluator& evaluator,
-                         llvm::ArrayRef<int64_t> lengths, const TileResult& ranked,
-                         const TileResult& result, const std::vector<int64_t>& shape) {
-  size_t count = 1;
-  for (const int64_t size : shape) count *= static_cast<size_t>(size);
-  std::vector<double> numbers(count, 0);
-  const AxisSet ranks = program.AxesOfKind(TileAxisKind::kRank);
-  const AxisSet kept = AxesOf(result.array) & ~ranks;
-  Position position(program.axes.size(), 0);
-  if (count == 0) return numbers;
-  do {
-    struct Column {
-      int64_t number;
-      double value;
-      double result;
-    };
-    std::vector<Column> columns;
-    for (int64_t c = 0; c < lengths[kColumnAxis]; ++c) {
-      Position at = position;
-      at[kColumnAxis] = c;
-      columns.push_back({.number = c,
-                         .value = evaluator.Get(ranked.value, at),
-                         .result = evaluator.Get(result.value, at)});
-    }
-    llvm::sort(columns, [](const Column& a, const Column& b) {
-      if (std::isnan(a.value) != std::isnan(b.value)) return std::isnan(a.value);
-      if (a.value != b.value && !std::isnan(a.value)) return a.value > b.value;
-      return a.number < b.number;
-    });
-    for (size_t axis = 0; axis < lengths.size(); ++axis) {
-      if ((AxesOf(result.array) & ranks & AxisBit(static_cast<int>(axis))) == 0) continue;
-      for (int64_t rank = 0; rank < lengths[axis]; ++rank) {
-        Position at = position;
-        at[axis] = rank;
-        numbers[Place(result.array, shape, at)] = columns[static_cast<size_t>(rank)].result;
-      }
-    }
-  } while (Next(position, kept, lengths));
-  return numbers;
-}
-
-}  // namespace
 
 std::vector<int64_t> ShapeOf(const TileArray& array, llvm::ArrayRef<int64_t> lengths) {
   std::vector<int64_t> shape;

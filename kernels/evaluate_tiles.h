@@ -18,6 +18,12 @@ struct NumberArray {
   std::vector<double> numbers;
 };
 
+// The number that an element's bytes stand for.
+double DecodeBits(ScalarType type, uint64_t bits);
+
+// An op of the kind kCompute; of integers only where the result is exact.
+double EvaluateOp(const TileOp& op, const std::vector<double>& x);
+
 // The shape of an array for given lengths of all axes.
 std::vector<int64_t> ShapeOf(const TileArray& array, llvm::ArrayRef<int64_t> lengths);
 

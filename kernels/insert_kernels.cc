@@ -1,15 +1,15 @@
 #include "kernels/insert_kernels.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "analysis/block_view.h"
 #include "analysis/reducers.h"
-#include "analysis/run_time.h"
 #include "ir/builder.h"
+#include "kernels/emit_call.h"
+#include "kernels/insert_loops.h"
 #include "kernels/make_tile_program.h"
 #include "kernels/sort_ops.h"
 #include "kernels/tile_region.h"
@@ -50,36 +50,6 @@ std::map<int, Group> MakeGroups(const BlockView& view, const TileRegion& region)
   return groups;
 }
 
-Attribute RowMajor(Context& context, size_t rank) {
-  std::vector<int64_t> order;
-  for (size_t i = rank; i-- > 0;) order.push_back(static_cast<int64_t>(i));
-  const Type type = context.TensorType({static_cast<int64_t>(rank)}, context.IndexType());
-  return context.DenseElements(
-      type, {reinterpret_cast<const char*>(order.data()), order.size() * sizeof(int64_t)});
-}
-
-Attribute RowMajorOf(Context& context, llvm::ArrayRef<Type> types) {
-  std::vector<Attribute> layouts;
-  for (const Type type : types) layouts.push_back(RowMajor(context, type.rank()));
-  return context.Array(layouts);
-}
-
-Type ElementType(Context& context, ScalarType type) {
-  const ScalarInfo& info = InfoOf(type);
-  switch (type) {
-    case ScalarType::kI1:
-      return context.IntegerType(1);
-    case ScalarType::kBF16:
-    case ScalarType::kF16:
-    case ScalarType::kF32:
-    case ScalarType::kF64:
-      return context.FloatType(*FloatKindFromName(info.name));
-    default:
-      return context.IntegerType(8 * static_cast<unsigned>(info.bytes),
-                                 IsUnsigned(type) ? Signedness::kUnsigned : Signedness::kSignless);
-  }
-}
-
 std::vector<int64_t> LengthsOf(const RegionKernel& kernel) {
   std::vector<int64_t> lengths(kernel.program.axes.size(), 1);
   const auto take = [&](const TileArray& array, llvm::ArrayRef<int64_t> shape) {
@@ -105,23 +75,8 @@ Status EmitKernel(Builder& builder, const RegionKernel& kernel, const KernelCost
     types.push_back(context.TensorType(kernel.results[i].shape,
                                        ElementType(context, kernel.program.results[i].array.type)));
   }
-  types.push_back(
-      context.TensorType({cost.scratch_bytes}, context.IntegerType(8, Signedness::kUnsigned)));
-  std::vector<Type> operand_types;
-  for (const Value* operand : kernel.operands) operand_types.push_back(operand->type());
-  // Whoever estimates how long the program runs reads the seconds.
-  const Attribute options =
-      context.Dictionary({{kKernelProgram, context.String(WriteTiles(kernel.program))},
-                          {kKernelSeconds, context.Float(context.FloatType(FloatKind::kF64),
-                                                         std::bit_cast<uint64_t>(cost.seconds))}});
-  ASSIGN_OR_RETURN(
-      Op* const call,
-      builder.CreateWithTypes(Opcode::kCustomCall, types, kernel.operands,
-                              {{"api_version", context.Integer(context.IntegerType(32), 4)},
-                               {"backend_config", options},
-                               {"call_target_name", context.String(kKernelTarget)},
-                               {"operand_layouts", RowMajorOf(context, operand_types)},
-                               {"result_layouts", RowMajorOf(context, types)}}));
+  ASSIGN_OR_RETURN(Op* const call, EmitCall(builder, WriteTiles(kernel.program), kernel.operands,
+                                            std::move(types), cost));
   for (size_t i = 0; i < kernel.results.size(); ++i) {
     const RegionKernel::Result& result = kernel.results[i];
     Value* value = call->result(i);
@@ -247,6 +202,7 @@ class Inserter {
 
 StatusOr<KernelReport> InsertKernels(Context& context, Block& block, const KernelOptions& options) {
   KernelReport report;
+  if (options.loop_cost != nullptr) RETURN_IF_ERROR(InsertLoops(context, block, options, report));
   std::vector<Block*> blocks = {&block};
   for (Op& op : block) {
     Walk(op, [&](Op& inner) {

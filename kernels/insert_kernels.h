@@ -1,4 +1,5 @@
-// Replaces parts of a program whose big values need not exist by calls of kernels.
+// Replaces parts of a program whose big values need not exist, and whole loops, by calls of
+// kernels.
 
 #ifndef PLIMSOLL_KERNELS_INSERT_KERNELS_H_
 #define PLIMSOLL_KERNELS_INSERT_KERNELS_H_
@@ -12,6 +13,7 @@
 #include "ir/context.h"
 #include "ir/graph.h"
 #include "ir/status.h"
+#include "kernels/loop_program.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -19,7 +21,7 @@ namespace plimsoll {
 
 // What XLA knows the kernels by.
 inline constexpr std::string_view kKernelTarget = "plimsoll_kernel";
-// The option of a call that holds its tile program as text.
+// The option of a call that holds its tile program or loop program as text.
 inline constexpr std::string_view kKernelProgram = "program";
 
 struct KernelCost {
@@ -31,17 +33,23 @@ struct KernelCost {
 using CostOfKernel = std::function<StatusOr<KernelCost>(const TileProgram& program,
                                                         llvm::ArrayRef<int64_t> lengths)>;
 
+// What a kernel with a loop inside takes for a batch and a number of turns.
+using CostOfLoop =
+    std::function<StatusOr<KernelCost>(const LoopProgram& program, int64_t batch, int64_t turns)>;
+
 struct KernelOptions {
   // Values of more bytes are not to exist, if a kernel can do without them.
   int64_t least_bytes = 1 << 20;
   CostOfKernel cost;
+  // Null if loops are to stay.
+  CostOfLoop loop_cost = nullptr;
 };
 
 struct InsertedKernel {
-  std::string program;  // As text.
-  double seconds = 0;   // That it is thought to take.
-  Location location;    // Of the largest value that it spares.
-  int64_t spared_bytes = 0;
+  std::string program;       // As text.
+  double seconds = 0;        // That it is thought to take.
+  Location location;         // Of the largest value that it spares, or of the loop that it runs.
+  int64_t spared_bytes = 0;  // 0 for loops.
 };
 
 // A big value that no kernel does without, and why.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/reducers.h"
+#include "kernels/comparison.h"
 #include "kernels/scalar_type.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,17 +40,6 @@ std::optional<uint64_t> UniformBits(const Value& value) {
   uint64_t bits = 0;
   std::memcpy(&bits, elements.bytes().data(), static_cast<size_t>(*size));
   return bits;
-}
-
-StatusOr<Comparison> ComparisonOf(const Op& op) {
-  constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
-  const Attribute type = op.Get("compare_type");
-  if (type && type.enumerator() == "TOTALORDER") return Refuse("an order of NaN");
-  const std::string_view name = op.Get("comparison_direction").enumerator();
-  for (size_t i = 0; i < std::size(kNames); ++i) {
-    if (name == kNames[i]) return static_cast<Comparison>(i);
-  }
-  return Refuse("the comparison ", name);
 }
 
 class Converter {

@@ -249,30 +249,45 @@ int AddConstant(TileProgram& program, ScalarType type, uint64_t bits) {
   return Append(program, {.kind = TileOpKind::kConstant, .type = type, .bits = bits});
 }
 
-StatusOr<int> AddCompute(TileProgram& program, Opcode opcode, std::vector<int> operands) {
+StatusOr<ScalarType> TypeOfCompute(Opcode opcode, llvm::ArrayRef<ScalarType> operands) {
   const TileOpInfo* info = FindInfo(opcode);
   if (info == nullptr) return Error("kernels do not compute ", GetOpInfo(opcode).name);
-  RETURN_IF_ERROR(ExpectOps(program, operands));
   if (operands.size() != info->operand_count) {
     return Error(ShortName(opcode), " has ", info->operand_count, " operands, not ",
                  operands.size());
   }
-  TileOp op = {.kind = TileOpKind::kCompute, .opcode = opcode};
-  op.type = program.ops[static_cast<size_t>(operands.back())].type;
+  const ScalarType type = operands.back();
   const size_t first = opcode == Opcode::kSelect ? 1 : 0;
   for (size_t i = 0; i < operands.size(); ++i) {
-    const TileOp& operand = program.ops[static_cast<size_t>(operands[i])];
-    op.axes |= operand.axes;
-    if (operand.type != (i < first ? ScalarType::kI1 : op.type)) {
-      return Error("operand ", i, " of ", ShortName(opcode), " is ", Name(operand.type));
+    if (operands[i] != (i < first ? ScalarType::kI1 : type)) {
+      return Error("operand ", i, " of ", ShortName(opcode), " is ", Name(operands[i]));
     }
   }
-  if (!Allows(info->elements, op.type)) {
-    return Error("kernels do not compute ", ShortName(opcode), " of ", Name(op.type));
+  if (!Allows(info->elements, type)) {
+    return Error("kernels do not compute ", ShortName(opcode), " of ", Name(type));
   }
-  if (opcode == Opcode::kIsFinite || opcode == Opcode::kChloIsInf || opcode == Opcode::kCompare) {
-    op.type = ScalarType::kI1;
+  const bool is_predicate =
+      opcode == Opcode::kIsFinite || opcode == Opcode::kChloIsInf || opcode == Opcode::kCompare;
+  return is_predicate ? ScalarType::kI1 : type;
+}
+
+Status ExpectBitcast(ScalarType from, ScalarType to) {
+  if (BytesOf(to) != BytesOf(from) || to == ScalarType::kI1) {
+    return Error("bitcast_convert from ", Name(from), " to ", Name(to));
   }
+  return OkStatus();
+}
+
+StatusOr<int> AddCompute(TileProgram& program, Opcode opcode, std::vector<int> operands) {
+  RETURN_IF_ERROR(ExpectOps(program, operands));
+  TileOp op = {.kind = TileOpKind::kCompute, .opcode = opcode};
+  std::vector<ScalarType> types;
+  for (const int number : operands) {
+    const TileOp& operand = program.ops[static_cast<size_t>(number)];
+    op.axes |= operand.axes;
+    types.push_back(operand.type);
+  }
+  ASSIGN_OR_RETURN(op.type, TypeOfCompute(opcode, types));
   op.operands = std::move(operands);
   return Append(program, std::move(op));
 }
@@ -285,10 +300,8 @@ StatusOr<int> AddCompare(TileProgram& program, Comparison comparison, int left, 
 
 StatusOr<int> AddConvert(TileProgram& program, Opcode opcode, ScalarType type, int operand) {
   ASSIGN_OR_RETURN(const int op, AddCompute(program, opcode, {operand}));
-  const ScalarType from = program.ops[static_cast<size_t>(operand)].type;
-  if (opcode == Opcode::kBitcastConvert &&
-      (BytesOf(type) != BytesOf(from) || type == ScalarType::kI1)) {
-    return Error("bitcast_convert from ", Name(from), " to ", Name(type));
+  if (opcode == Opcode::kBitcastConvert) {
+    RETURN_IF_ERROR(ExpectBitcast(program.ops[static_cast<size_t>(operand)].type, type));
   }
   program.ops.back().type = type;
   return op;

@@ -14,6 +14,7 @@
 #include "ir/opcode.h"
 #include "ir/status.h"
 #include "kernels/scalar_type.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace plimsoll {
 
@@ -107,6 +108,10 @@ AxisSet AxesOf(const TileArray& array);
 
 // True if kernels compute the op, on elements of the types that tile_ops.def says.
 bool IsTileOpcode(Opcode opcode);
+// What an elementwise op makes of elements of these types, where it is not a conversion.
+StatusOr<ScalarType> TypeOfCompute(Opcode opcode, llvm::ArrayRef<ScalarType> operands);
+// That bits of the one type can be taken for the other.
+Status ExpectBitcast(ScalarType from, ScalarType to);
 // The number that leaves the other operand of a reducer as it is, as the bytes of an element.
 uint64_t NeutralBits(Opcode reducer, ScalarType type);
 

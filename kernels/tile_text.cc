@@ -1,20 +1,14 @@
 #include "kernels/tile_text.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "llvm/ADT/STLExtras.h"
+#include "kernels/word_reader.h"
 
 namespace plimsoll {
 namespace {
-
-constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
 
 std::string ArrayText(const TileProgram& program, const TileArray& array) {
   std::string text = StrCat(Name(array.type), "[");
@@ -38,17 +32,7 @@ std::string OpText(const TileProgram& program, const TileOp& op) {
     case TileOpKind::kCompute:
       break;
   }
-  std::string text(ShortName(op.opcode));
-  if (op.opcode == Opcode::kCompare) {
-    text += StrCat(" ", kComparisons[static_cast<size_t>(op.comparison)]);
-  }
-  if (op.opcode == Opcode::kConvert || op.opcode == Opcode::kBitcastConvert) {
-    text += StrCat(" ", Name(op.type));
-  }
-  for (size_t i = 0; i < op.operands.size(); ++i) {
-    text += StrCat(i == 0 ? " %" : ", %", op.operands[i]);
-  }
-  return text;
+  return ComputeText(op.opcode, op.comparison, op.type, op.operands);
 }
 
 std::string ReducerText(const TileResult& result) {
@@ -57,65 +41,17 @@ std::string ReducerText(const TileResult& result) {
   return std::string(ShortName(result.reducer));
 }
 
-// Reads one line after the other, word by word.
-class Reader {
+class Reader : private WordReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit Reader(std::string_view text) : WordReader("tile program", text) {}
 
   StatusOr<TileProgram> Read() {
-    while (!text_.empty()) {
-      const size_t end = std::min(text_.find('\n'), text_.size());
-      line_ = text_.substr(0, end);
-      text_.remove_prefix(std::min(end + 1, text_.size()));
-      ++number_;
-      RETURN_IF_ERROR(ReadLine());
-    }
+    while (NextLine()) RETURN_IF_ERROR(ReadLine());
     RETURN_IF_ERROR(Verify(program_));
     return std::move(program_);
   }
 
  private:
-  template <typename... Parts>
-  Status Error(const Parts&... parts) const {
-    return Status(ErrorCode::kBrokenText, StrCat("tile program, line ", number_, ": ", parts...));
-  }
-
-  void SkipSpace() { line_.remove_prefix(std::min(line_.find_first_not_of(" ,"), line_.size())); }
-
-  // Letters, digits, and what names have besides.
-  std::string_view Word() {
-    SkipSpace();
-    const auto* end = llvm::find_if(
-        line_, [](char c) { return c == ' ' || c == ',' || c == '[' || c == ']' || c == '='; });
-    const std::string_view word = line_.substr(0, static_cast<size_t>(end - line_.begin()));
-    line_.remove_prefix(word.size());
-    return word;
-  }
-
-  bool Take(char c) {
-    SkipSpace();
-    if (!line_.starts_with(c)) return false;
-    line_.remove_prefix(1);
-    return true;
-  }
-
-  template <typename Number>
-  StatusOr<Number> ToNumber(std::string_view word) const {
-    Number number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size()) {
-      return Error("`", word, "` is not a number that fits here");
-    }
-    return number;
-  }
-
-  StatusOr<ScalarType> ReadType() {
-    const std::string_view word = Word();
-    const std::optional<ScalarType> type = ScalarTypeFromName(word);
-    if (!type) return Error("there is no type `", word, "`");
-    return *type;
-  }
-
   StatusOr<int> ReadAxis() {
     const std::string_view word = Word();
     if (word == "1") return kNoAxis;
@@ -125,28 +61,16 @@ class Reader {
     return Error("there is no axis `", word, "`");
   }
 
-  StatusOr<int> ReadOperand() {
-    if (!Take('%')) return Error("a value is missing");
-    return ToNumber<int>(Word());
-  }
-
   StatusOr<TileArray> ReadArray() {
     TileArray array;
     ASSIGN_OR_RETURN(array.type, ReadType());
     if (!Take('[')) return Error("`[` is missing");
     while (!Take(']')) {
-      if (line_.empty()) return Error("`]` is missing");
+      if (AtEndOfLine()) return Error("`]` is missing");
       ASSIGN_OR_RETURN(const int axis, ReadAxis());
       array.axes.push_back(axis);
     }
     return array;
-  }
-
-  StatusOr<Opcode> ReadOpcode(std::string_view word) const {
-    const Opcode opcode =
-        FindOpcode(word.starts_with("chlo.") ? std::string(word) : StrCat("stablehlo.", word));
-    if (!IsTileOpcode(opcode)) return Error("there is no op `", word, "`");
-    return opcode;
   }
 
   Status ReadAxes() {
@@ -174,17 +98,16 @@ class Reader {
     TileResult result;
     ASSIGN_OR_RETURN(result.array, ReadArray());
     if (!Take('=')) return Error("`=` is missing");
-    SkipSpace();
-    if (!line_.starts_with("%")) {
+    if (!StartsWith('%')) {
       const std::string_view word = Word();
       if (word == "top") {
         result.reducer = Opcode::kChloTopK;
       } else if (word == "with") {
         ASSIGN_OR_RETURN(result.follows, ToNumber<int>(Word()));
       } else {
-        ASSIGN_OR_RETURN(result.reducer, ReadOpcode(word));
+        ASSIGN_OR_RETURN(result.reducer, ToOpcode(word));
       }
-      for (SkipSpace(); !line_.starts_with("%"); SkipSpace()) {
+      while (!StartsWith('%')) {
         ASSIGN_OR_RETURN(const int axis, ReadAxis());
         if (axis != kRowAxis && axis != kColumnAxis) return Error("only r and c can be reduced");
         result.reduced |= AxisBit(axis);
@@ -211,37 +134,30 @@ class Reader {
       return AddConstant(program_, type, bits);
     }
     if (word == "fold") {
-      ASSIGN_OR_RETURN(const Opcode reducer, ReadOpcode(Word()));
+      ASSIGN_OR_RETURN(const Opcode reducer, ToOpcode(Word()));
       ASSIGN_OR_RETURN(const int axis, ReadAxis());
       ASSIGN_OR_RETURN(const int operand, ReadOperand());
       return AddFold(program_, reducer, axis, operand);
     }
-    ASSIGN_OR_RETURN(const Opcode opcode, ReadOpcode(word));
+    ASSIGN_OR_RETURN(const Opcode opcode, ToOpcode(word));
     if (opcode == Opcode::kConvert || opcode == Opcode::kBitcastConvert) {
       ASSIGN_OR_RETURN(const ScalarType type, ReadType());
       ASSIGN_OR_RETURN(const int operand, ReadOperand());
       return AddConvert(program_, opcode, type, operand);
     }
-    size_t comparison = 0;
+    Comparison comparison = Comparison::kEqual;
     if (opcode == Opcode::kCompare) {
-      const std::string_view name = Word();
-      comparison = static_cast<size_t>(llvm::find(kComparisons, name) - kComparisons.begin());
-      if (comparison == kComparisons.size()) return Error("there is no comparison `", name, "`");
+      ASSIGN_OR_RETURN(comparison, ReadComparison());
     }
-    std::vector<int> operands;
-    for (SkipSpace(); !line_.empty(); SkipSpace()) {
-      ASSIGN_OR_RETURN(const int operand, ReadOperand());
-      operands.push_back(operand);
-    }
+    ASSIGN_OR_RETURN(std::vector<int> operands, ReadOperands());
     ASSIGN_OR_RETURN(const int op, AddCompute(program_, opcode, std::move(operands)));
-    program_.ops.back().comparison = static_cast<Comparison>(comparison);
+    program_.ops.back().comparison = comparison;
     return op;
   }
 
   Status ReadLine() {
-    SkipSpace();
-    if (line_.empty()) return OkStatus();
-    if (line_.starts_with("%")) {
+    if (AtEndOfLine()) return OkStatus();
+    if (StartsWith('%')) {
       ASSIGN_OR_RETURN(const int name, ReadOperand());
       if (!Take('=')) return Error("`=` is missing");
       ASSIGN_OR_RETURN(const int op, ReadOp());
@@ -259,14 +175,9 @@ class Reader {
         return Error("`", word, "` is neither axes, an operand, an op nor a result");
       }
     }
-    SkipSpace();
-    if (!line_.empty()) return Error("`", line_, "` is too much");
-    return OkStatus();
+    return ExpectEndOfLine();
   }
 
-  std::string_view text_;
-  std::string_view line_;
-  int number_ = 0;
   TileProgram program_;
 };
 

@@ -190,7 +190,8 @@ Status Planner::MakeBases() {
     base.simplified.peak_before = plain.peak_before;
     Block& body = *base.simplified.module->main()->entry_block();
     ASSIGN_OR_RETURN(base.kernels, InsertKernels(base.simplified.module->context(), body,
-                                                 {.cost = options_.kernel_cost}));
+                                                 {.cost = options_.kernel_cost,
+                                                  .loop_cost = options_.loop_cost}));
     if (base.kernels.inserted.empty()) continue;
     RETURN_IF_ERROR(Verify(*base.simplified.module));
     base.simplified.peak_after = PeakOf(body).bytes;

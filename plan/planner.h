@@ -30,6 +30,7 @@ struct PlannerOptions {
   int64_t most_chunk_bytes = INT64_MAX;
   // What a kernel takes; null if there are to be none.
   CostOfKernel kernel_cost = nullptr;
+  CostOfLoop loop_cost = nullptr;
   // Which algebra may be used.
   RuleOptions rules = {.goal = RuleGoal::kSpace};
 };

@@ -26,7 +26,7 @@ namespace {
 
 // More than this costs more time than it saves.
 constexpr llvm::StringLiteral kPasses =
-    "function(sroa,early-cse,instcombine,loop-mssa(licm),early-cse)";
+    "function(sroa,early-cse<memssa>,instcombine,loop-mssa(licm),early-cse<memssa>)";
 
 Status ToStatus(llvm::Error error) {
   return Status(ErrorCode::kInternal, llvm::toString(std::move(error)));
@@ -61,7 +61,7 @@ class Loader {
     return loader;
   }
 
-  Status Load(const std::string& object, CompiledKernel& kernel) {
+  Status Load(const std::string& object, llvm::ArrayRef<NamedFunction> functions) {
     const std::string name = StrCat("kernel", count_.fetch_add(1));
     llvm::Expected<llvm::orc::JITDylib&> library = jit_->createJITDylib(name);
     if (!library) return ToStatus(library.takeError());
@@ -72,8 +72,7 @@ class Loader {
             jit_->addObjectFile(*library, llvm::MemoryBuffer::getMemBufferCopy(object, name))) {
       return ToStatus(std::move(error));
     }
-    for (auto [symbol, function] :
-         {std::pair(kPackName, &kernel.pack), std::pair(kKernelName, &kernel.run)}) {
+    for (const auto& [symbol, function] : functions) {
       auto address = jit_->lookup(*library, llvm::StringRef(symbol));
       if (!address) return ToStatus(address.takeError());
       *function = address->toPtr<KernelFunction>();
@@ -137,12 +136,9 @@ class Loader {
 
 }  // namespace
 
-StatusOr<std::string> CompileToObject(const TileProgram& program, const CpuMachine& machine,
-                                      const KernelShape& shape, bool assembly) {
+StatusOr<std::string> EmitObject(std::unique_ptr<llvm::Module> module, const CpuMachine& machine,
+                                 bool assembly) {
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> target, TargetMachineFor(machine));
-  llvm::LLVMContext context;
-  ASSIGN_OR_RETURN(const std::unique_ptr<llvm::Module> module,
-                   GenerateKernel(context, program, machine, shape));
   module->setTargetTriple(target->getTargetTriple());
   module->setDataLayout(target->createDataLayout());
   std::string problem;
@@ -163,13 +159,25 @@ StatusOr<std::string> CompileToObject(const TileProgram& program, const CpuMachi
   return std::string(bytes.data(), bytes.size());
 }
 
+Status LoadFunctions(const std::string& object, llvm::ArrayRef<NamedFunction> functions) {
+  ASSIGN_OR_RETURN(Loader * loader, Loader::Get());
+  return loader->Load(object, functions);
+}
+
+StatusOr<std::string> CompileToObject(const TileProgram& program, const CpuMachine& machine,
+                                      const KernelShape& shape, bool assembly) {
+  llvm::LLVMContext context;
+  ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                   GenerateKernel(context, program, machine, shape));
+  return EmitObject(std::move(module), machine, assembly);
+}
+
 StatusOr<std::unique_ptr<CompiledKernel>> LoadKernel(const TileProgram& program,
                                                      const KernelShape& shape,
                                                      const std::string& object) {
-  ASSIGN_OR_RETURN(Loader * loader, Loader::Get());
   auto kernel = std::make_unique<CompiledKernel>(
       CompiledKernel{.program = program, .shape = shape, .pack = nullptr, .run = nullptr});
-  RETURN_IF_ERROR(loader->Load(object, *kernel));
+  RETURN_IF_ERROR(LoadFunctions(object, {{kPackName, &kernel->pack}, {kKernelName, &kernel->run}}));
   return kernel;
 }
 

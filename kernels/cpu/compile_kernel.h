@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "ir/status.h"
 #include "kernels/cpu/generate_kernel.h"
@@ -12,8 +14,18 @@
 #include "kernels/cpu/kernel_shape.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/IR/Module.h"
 
 namespace plimsoll {
+
+// An object file of a module for that machine, or the text of its instructions.
+StatusOr<std::string> EmitObject(std::unique_ptr<llvm::Module> module, const CpuMachine& machine,
+                                 bool assembly = false);
+
+// Loads the code into this process, where it stays, and finds functions in it.
+using NamedFunction = std::pair<std::string_view, KernelFunction*>;
+Status LoadFunctions(const std::string& object, llvm::ArrayRef<NamedFunction> functions);
 
 // An object file for that machine. With `assembly` the text of its instructions instead.
 StatusOr<std::string> CompileToObject(const TileProgram& program, const CpuMachine& machine,

@@ -215,6 +215,8 @@ Bundle EmitFunction(Opcode opcode, const Bundle& x) {
       return Tanh(x);
     case Opcode::kChloErf:
       return ErrorFunction(x);
+    case Opcode::kChloErfInv:
+      return InverseErrorFunction(x);
     case Opcode::kCbrt:
       return CallLibrary("cbrt", x);
     case Opcode::kTan:

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "kernels/cpu/bundle.h"
+#include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/emit_results.h"
 #include "kernels/cpu/emit_values.h"
 #include "kernels/cpu/kernel_frame.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace plimsoll {
@@ -67,10 +67,7 @@ void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, 
   llvm::Value* step = frame.Number(int64_t{shape.vectors} * shape.lanes);
   llvm::Value* whole = builder.CreateSub(length, builder.CreateSRem(length, step));
   const auto emit_columns = [&](llvm::Value* column, int vectors, bool is_masked) {
-    // Numbers are read from memory anew in each turn (bundle.h).
-    builder.CreateCall(llvm::InlineAsm::get(
-        llvm::FunctionType::get(builder.getVoidTy(), /*isVarArg=*/false), "", "~{memory}",
-        /*hasSideEffects=*/true));
+    EmitForgetMemory(builder);
     tile.vectors = vectors;
     tile.column_in_block = column;
     tile.column = builder.CreateAdd(frame.column_begin, column);

@@ -9,9 +9,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr double kCyclesPerSecond = 3e9;
-// To start a kernel and to share it out.
-constexpr double kSecondsPerCall = 1e-5;
 // Instructions of one vector, two of which start in a cycle.
 constexpr double kSimple = 0.5;
 constexpr double kDivision = 5;
@@ -21,49 +18,6 @@ constexpr double kTrigonometric = 16;
 constexpr double kPower = 60;
 // A call of the C library for one element.
 constexpr double kLibrary = 40;
-
-double CyclesOf(const TileOp& op, int lanes) {
-  switch (op.opcode) {
-    case Opcode::kDivide:
-    case Opcode::kRsqrt:
-    case Opcode::kSqrt:
-    case Opcode::kRemainder:
-      return kDivision;
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-      return kExponential;
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-      return kLogarithm;
-    case Opcode::kLogistic:
-    case Opcode::kTanh:
-      return kExponential + kDivision;
-    case Opcode::kSine:
-    case Opcode::kCosine:
-      return kTrigonometric;
-    case Opcode::kChloErf:
-      return op.type == ScalarType::kF64 ? kLibrary * lanes : kTrigonometric;
-    case Opcode::kPower:
-      return op.type == ScalarType::kF64 ? kLibrary * lanes : kPower;
-    case Opcode::kAtan2:
-    case Opcode::kCbrt:
-    case Opcode::kTan:
-    case Opcode::kChloAcos:
-    case Opcode::kChloAcosh:
-    case Opcode::kChloAsin:
-    case Opcode::kChloAsinh:
-    case Opcode::kChloAtan:
-    case Opcode::kChloAtanh:
-    case Opcode::kChloCosh:
-    case Opcode::kChloErfc:
-    case Opcode::kChloLgamma:
-    case Opcode::kChloSinh:
-    case Opcode::kChloTan:
-      return kLibrary * lanes;
-    default:
-      return kSimple;
-  }
-}
 
 // How many numbers a value is for one row and one column.
 double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
@@ -98,6 +52,51 @@ double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
 }
 
 }  // namespace
+
+double CyclesOf(const TileOp& op, int lanes) {
+  switch (op.opcode) {
+    case Opcode::kDivide:
+    case Opcode::kRsqrt:
+    case Opcode::kSqrt:
+    case Opcode::kRemainder:
+      return kDivision;
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+      return kExponential;
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+      return kLogarithm;
+    case Opcode::kChloErfInv:
+      return kLogarithm + kExponential;
+    case Opcode::kLogistic:
+    case Opcode::kTanh:
+      return kExponential + kDivision;
+    case Opcode::kSine:
+    case Opcode::kCosine:
+      return kTrigonometric;
+    case Opcode::kChloErf:
+      return op.type == ScalarType::kF64 ? kLibrary * lanes : kTrigonometric;
+    case Opcode::kPower:
+      return op.type == ScalarType::kF64 ? kLibrary * lanes : kPower;
+    case Opcode::kAtan2:
+    case Opcode::kCbrt:
+    case Opcode::kTan:
+    case Opcode::kChloAcos:
+    case Opcode::kChloAcosh:
+    case Opcode::kChloAsin:
+    case Opcode::kChloAsinh:
+    case Opcode::kChloAtan:
+    case Opcode::kChloAtanh:
+    case Opcode::kChloCosh:
+    case Opcode::kChloErfc:
+    case Opcode::kChloLgamma:
+    case Opcode::kChloSinh:
+    case Opcode::kChloTan:
+      return kLibrary * lanes;
+    default:
+      return kSimple;
+  }
+}
 
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
                                int64_t threads) {

@@ -12,6 +12,13 @@
 
 namespace plimsoll {
 
+inline constexpr double kCyclesPerSecond = 3e9;
+// To start a kernel and to share it out.
+inline constexpr double kSecondsPerCall = 1e-5;
+
+// Of one vector of so many lanes, for an op of the kind kCompute.
+double CyclesOf(const TileOp& op, int lanes);
+
 // For the processor of this process and that number of threads. Fails if this processor has no such
 // kernel.
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,

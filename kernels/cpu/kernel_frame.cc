@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/kernel_call.h"
 #include "llvm/IR/Constants.h"
@@ -89,19 +90,7 @@ void KernelFrame::FindPacked(llvm::Value* scratch) {
 
 void KernelFrame::Loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step,
                        llvm::function_ref<void(llvm::Value*)> body) {
-  llvm::LLVMContext& context = builder.getContext();
-  llvm::BasicBlock* before = builder.GetInsertBlock();
-  auto* inside = llvm::BasicBlock::Create(context, "loop", function_);
-  auto* after = llvm::BasicBlock::Create(context, "after", function_);
-  builder.CreateCondBr(builder.CreateICmpSLT(begin, end), inside, after);
-  builder.SetInsertPoint(inside);
-  llvm::PHINode* index = builder.CreatePHI(i64, 2);
-  index->addIncoming(begin, before);
-  body(index);
-  llvm::Value* next = builder.CreateNSWAdd(index, step);
-  index->addIncoming(next, builder.GetInsertBlock());
-  builder.CreateCondBr(builder.CreateICmpSLT(next, end), inside, after);
-  builder.SetInsertPoint(after);
+  EmitFor(builder, begin, end, step, body);
 }
 
 llvm::Value* KernelFrame::Allocate(llvm::Type* type) {
@@ -110,16 +99,7 @@ llvm::Value* KernelFrame::Allocate(llvm::Type* type) {
 }
 
 llvm::Value* KernelFrame::LaneMask(llvm::Value* count) {
-  llvm::SmallVector<llvm::Constant*, 16> lanes;
-  for (int lane = 0; lane < shape.lanes; ++lane) {
-    lanes.push_back(builder.getInt32(static_cast<uint32_t>(lane)));
-  }
-  llvm::Value* bounded = builder.CreateTrunc(
-      builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count, Number(shape.lanes)),
-      builder.getInt32Ty());
-  return builder.CreateICmpSLT(
-      llvm::ConstantVector::get(lanes),
-      builder.CreateVectorSplat(static_cast<unsigned>(shape.lanes), bounded));
+  return EmitLaneMask(builder, shape.lanes, count);
 }
 
 std::vector<ShortIndex> KernelFrame::ShortIndices(AxisSet set) const {

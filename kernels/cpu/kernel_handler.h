@@ -7,8 +7,8 @@
 
 namespace plimsoll {
 
-// The operands are those of the tile program in the attribute `program`, the results are its
-// results and, last, scratch. Shares the work among XLA's threads.
+// The operands are those of the tile program or loop program in the attribute `program`, the
+// results are its results and, last, scratch. Shares the work among XLA's threads.
 ffi::Error* RunKernelCall(ffi::CallFrame* frame);
 
 }  // namespace plimsoll

@@ -42,7 +42,9 @@ TEST(KernelKey, DependsOnAllThatTheCodeDependsOn) {
   shape = kShape;
   shape.block = 1024;
   keys.insert(KernelKey("axes r c", MachineHere(), shape, "build"));
-  EXPECT_EQ(keys.size(), 10);
+  keys.insert(KernelKey("loop", MachineHere(), LoopShape{.lanes = 8, .vectors = 2}, "build"));
+  keys.insert(KernelKey("loop", MachineHere(), LoopShape{.lanes = 8, .vectors = 4}, "build"));
+  EXPECT_EQ(keys.size(), 12);
 }
 
 TEST(BuildId, IsThere) { EXPECT_EQ(BuildId().size(), 20); }

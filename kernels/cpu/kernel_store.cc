@@ -9,6 +9,7 @@
 #include "kernels/cpu/kernel_key.h"
 #include "kernels/cpu/kernel_shape.h"
 #include "kernels/cpu/machine.h"
+#include "kernels/loop_text.h"
 #include "kernels/tile_text.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -33,16 +34,57 @@ std::string FolderOfUser() {
   return folder.str().str();
 }
 
+// Never destroyed: XLA's threads may outlive what the process destroys at its end.
+KernelStore& StoreOfProcess() {
+  static auto* store = new KernelStore(FolderOfUser());
+  return *store;
+}
+
+// From the disk, or compiled and kept there.
+template <typename Kernel, typename Program, typename Shape, typename Load>
+StatusOr<std::unique_ptr<Kernel>> MakeKernel(ObjectStore& objects, std::string_view text,
+                                             const Program& program, const Shape& shape,
+                                             Load load) {
+  const CpuMachine& machine = HostMachine();
+  const ObjectStore::Key key = KernelKey(text, machine, shape, BuildId());
+  if (const std::optional<std::string> kept = objects.Get(key)) {
+    StatusOr<std::unique_ptr<Kernel>> kernel = load(program, shape, *kept);
+    if (kernel.ok()) return kernel;
+  }
+  ASSIGN_OR_RETURN(const std::string object, CompileToObject(program, machine, shape));
+  ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, load(program, shape, object));
+  objects.Put(key, object);
+  return kernel;
+}
+
 }  // namespace
 
 // Without a build's id nothing says whose code a file has.
 KernelStore::KernelStore(std::string folder)
     : objects_(BuildId().empty() ? "" : std::move(folder), kMostBytes) {}
 
-StatusOr<const CompiledKernel*> KernelStore::Find(std::string_view program) {
-  Entry& entry = EntryOf(program);
+template <typename Kernel>
+KernelStore::Entry<Kernel>& KernelStore::EntryOf(Entries<Kernel>& entries,
+                                                 std::string_view program) {
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = entries.find(program);
+    if (found != entries.end()) return found->second;
+  }
+  const std::lock_guard lock(mutex_);
+  return entries[program];
+}
+
+template <typename Kernel, typename Read, typename Choose, typename Load>
+StatusOr<const Kernel*> KernelStore::FindIn(Entries<Kernel>& entries, std::string_view program,
+                                            Read read, Choose choose_shape, Load load) {
+  Entry<Kernel>& entry = EntryOf(entries, program);
   std::call_once(entry.is_made, [&] {
-    StatusOr<std::unique_ptr<CompiledKernel>> kernel = Make(program);
+    const auto parsed = read(program);
+    entry.status = parsed.status();
+    if (!parsed.ok()) return;
+    StatusOr<std::unique_ptr<Kernel>> kernel =
+        MakeKernel<Kernel>(objects_, program, *parsed, choose_shape(*parsed, HostMachine()), load);
     entry.status = kernel.status();
     if (kernel.ok()) entry.kernel = *std::move(kernel);
   });
@@ -50,35 +92,20 @@ StatusOr<const CompiledKernel*> KernelStore::Find(std::string_view program) {
   return entry.kernel.get();
 }
 
-KernelStore::Entry& KernelStore::EntryOf(std::string_view program) {
-  {
-    const std::shared_lock lock(mutex_);
-    const auto found = entries_.find(program);
-    if (found != entries_.end()) return found->second;
-  }
-  const std::lock_guard lock(mutex_);
-  return entries_[program];
+StatusOr<const CompiledKernel*> KernelStore::Find(std::string_view program) {
+  return FindIn(kernels_, program, ReadTiles, ChooseShape, LoadKernel);
 }
 
-StatusOr<std::unique_ptr<CompiledKernel>> KernelStore::Make(std::string_view program) {
-  ASSIGN_OR_RETURN(const TileProgram tiles, ReadTiles(program));
-  const CpuMachine& machine = HostMachine();
-  const KernelShape shape = ChooseShape(tiles, machine);
-  const ObjectStore::Key key = KernelKey(program, machine, shape, BuildId());
-  if (const std::optional<std::string> kept = objects_.Get(key)) {
-    StatusOr<std::unique_ptr<CompiledKernel>> kernel = LoadKernel(tiles, shape, *kept);
-    if (kernel.ok()) return kernel;
-  }
-  ASSIGN_OR_RETURN(const std::string object, CompileToObject(tiles, machine, shape));
-  ASSIGN_OR_RETURN(std::unique_ptr<CompiledKernel> kernel, LoadKernel(tiles, shape, object));
-  objects_.Put(key, object);
-  return kernel;
+StatusOr<const CompiledLoop*> KernelStore::FindLoop(std::string_view program) {
+  return FindIn(loops_, program, ReadLoop, ChooseLoopShape, LoadLoop);
 }
 
 StatusOr<const CompiledKernel*> FindKernel(std::string_view program) {
-  // Never destroyed: XLA's threads may outlive what the process destroys at its end.
-  static auto* store = new KernelStore(FolderOfUser());
-  return store->Find(program);
+  return StoreOfProcess().Find(program);
+}
+
+StatusOr<const CompiledLoop*> FindLoopKernel(std::string_view program) {
+  return StoreOfProcess().FindLoop(program);
 }
 
 }  // namespace plimsoll

@@ -12,6 +12,7 @@
 
 #include "ir/status.h"
 #include "kernels/cpu/compile_kernel.h"
+#include "kernels/cpu/compile_loop.h"
 #include "kernels/cpu/object_store.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -25,24 +26,35 @@ class KernelStore {
   // The kernel of a tile program in text, which lives as long as the store. Several threads may
   // call this at once, and compile at once unless they want the same kernel.
   StatusOr<const CompiledKernel*> Find(std::string_view program);
+  // The same for a loop program.
+  StatusOr<const CompiledLoop*> FindLoop(std::string_view program);
 
  private:
+  template <typename Kernel>
   struct Entry {
     std::once_flag is_made;
     Status status;
-    std::unique_ptr<CompiledKernel> kernel;
+    std::unique_ptr<Kernel> kernel;
   };
+  template <typename Kernel>
+  using Entries = llvm::StringMap<Entry<Kernel>>;
 
-  Entry& EntryOf(std::string_view program);
-  StatusOr<std::unique_ptr<CompiledKernel>> Make(std::string_view program);
+  template <typename Kernel>
+  Entry<Kernel>& EntryOf(Entries<Kernel>& entries, std::string_view program);
+  // With the functions that choose a shape for the program that was read, and that load code.
+  template <typename Kernel, typename Read, typename Choose, typename Load>
+  StatusOr<const Kernel*> FindIn(Entries<Kernel>& entries, std::string_view program, Read read,
+                                 Choose choose_shape, Load load);
 
   ObjectStore objects_;
-  std::shared_mutex mutex_;  // Of the map; its entries stay where they are.
-  llvm::StringMap<Entry> entries_;
+  std::shared_mutex mutex_;  // Of the maps; their entries stay where they are.
+  Entries<CompiledKernel> kernels_;
+  Entries<CompiledLoop> loops_;
 };
 
 // In the store of this process, whose folder is in the user's cache.
 StatusOr<const CompiledKernel*> FindKernel(std::string_view program);
+StatusOr<const CompiledLoop*> FindLoopKernel(std::string_view program);
 
 }  // namespace plimsoll
 

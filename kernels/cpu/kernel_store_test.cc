@@ -70,6 +70,36 @@ TEST_F(KernelStoreTest, TakesWhatAnotherProcessHasCompiled) {
   EXPECT_EQ(FilesOf(folder_.path()).size(), 1);
 }
 
+// x becomes x + x for three turns.
+constexpr std::string_view kDoubled = R"(loop
+operand f32[b]
+%0 = load 0 0
+%1 = constant i32 0
+%2 = state f32[b] %0
+%3 = state i32 %1
+%4 = constant i32 3
+%5 = compare lt %3, %4
+%6 = add %2, %2
+%7 = constant i32 1
+%8 = add %3, %7
+next %2 = %6
+next %3 = %8
+while %5
+result f32[b] = %2
+)";
+
+TEST_F(KernelStoreTest, KeepsLoopsToo) {
+  for (int process = 0; process < 2; ++process) {
+    KernelStore store(folder_.path());
+    const StatusOr<const CompiledLoop*> loop = store.FindLoop(kDoubled);
+    ASSERT_TRUE(loop.ok()) << loop.status().ToString();
+    const std::vector<testing::NumberArray> results =
+        RunOnNumbers(**loop, 2, 1, {{.shape = {2}, .numbers = {1, 2}}});
+    EXPECT_EQ(results[0].numbers, (std::vector<double>{8, 16}));
+    EXPECT_EQ(FilesOf(folder_.path()).size(), 1);
+  }
+}
+
 TEST_F(KernelStoreTest, CompilesAgainWhatIsDamaged) {
   KernelStore first(folder_.path());
   ASSERT_TRUE(IsRight(first.Find(ProgramWith(1)), 1));

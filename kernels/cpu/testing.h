@@ -14,12 +14,16 @@
 #include <memory>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "kernels/cpu/compile_kernel.h"
 #include "kernels/cpu/run_kernel.h"
+#include "kernels/cpu/run_loop.h"
+#include "kernels/evaluate_loop.h"
 #include "kernels/evaluate_tiles.h"
+#include "kernels/loop_text.h"
 #include "kernels/tile_text.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -119,51 +123,106 @@ inline std::unique_ptr<CompiledKernel> Compile(std::string_view text) {
   return kernel.ok() ? *std::move(kernel) : nullptr;
 }
 
-// What the kernel makes of the operands, in memory that is guarded behind each array, or before.
+// An array in memory that is guarded behind it, or before.
+class GuardedArray {
+ public:
+  GuardedArray(ScalarType type, const NumberArray& array, bool guard_behind)
+      : type_(type),
+        shape_(array.shape),
+        count_(array.numbers.size()),
+        bytes_(count_ * static_cast<size_t>(BytesOf(type)), guard_behind) {
+    for (size_t i = 0; i < count_; ++i) Encode(type, array.numbers[i], At(i));
+  }
+
+  KernelArray array() const { return {.data = bytes_.data(), .shape = shape_}; }
+
+  NumberArray Read() const {
+    NumberArray array = {.shape = shape_, .numbers = {}};
+    for (size_t i = 0; i < count_; ++i) array.numbers.push_back(Decode(type_, At(i)));
+    return array;
+  }
+
+ private:
+  char* At(size_t i) const { return bytes_.data() + i * static_cast<size_t>(BytesOf(type_)); }
+
+  ScalarType type_;
+  std::vector<int64_t> shape_;
+  size_t count_;
+  GuardedBytes bytes_;
+};
+
+// All of an array's elements 0.
+inline NumberArray Zeros(std::vector<int64_t> shape) {
+  size_t count = 1;
+  for (const int64_t size : shape) count *= static_cast<size_t>(size);
+  return {.shape = std::move(shape), .numbers = std::vector<double>(count, 0)};
+}
+
+// Operands and results of one call.
+struct GuardedCall {
+  std::vector<std::unique_ptr<GuardedArray>> memory;
+  std::vector<KernelArray> operands;
+  std::vector<KernelArray> results;
+
+  void AddOperand(ScalarType type, const NumberArray& array, bool guard_behind) {
+    memory.push_back(std::make_unique<GuardedArray>(type, array, guard_behind));
+    operands.push_back(memory.back()->array());
+  }
+  void AddResult(ScalarType type, std::vector<int64_t> shape, bool guard_behind) {
+    memory.push_back(std::make_unique<GuardedArray>(type, Zeros(std::move(shape)), guard_behind));
+    results.push_back(memory.back()->array());
+  }
+  std::vector<NumberArray> Results() const {
+    std::vector<NumberArray> read;
+    for (size_t i = operands.size(); i < memory.size(); ++i) read.push_back(memory[i]->Read());
+    return read;
+  }
+};
+
+// What the kernel makes of the operands.
 inline std::vector<NumberArray> RunOnNumbers(const CompiledKernel& kernel,
                                              llvm::ArrayRef<int64_t> lengths,
                                              llvm::ArrayRef<NumberArray> operands,
                                              int64_t threads = 1, bool guard_behind = true) {
   const TileProgram& program = kernel.program;
-  std::vector<std::unique_ptr<GuardedBytes>> memory;
-  std::vector<KernelArray> arrays;
+  GuardedCall call;
   for (size_t i = 0; i < operands.size(); ++i) {
-    const ScalarType type = program.operands[i].type;
-    const auto bytes = static_cast<size_t>(BytesOf(type));
-    memory.push_back(
-        std::make_unique<GuardedBytes>(operands[i].numbers.size() * bytes, guard_behind));
-    for (size_t j = 0; j < operands[i].numbers.size(); ++j) {
-      Encode(type, operands[i].numbers[j], memory.back()->data() + j * bytes);
-    }
-    arrays.push_back({.data = memory.back()->data(), .shape = operands[i].shape});
+    call.AddOperand(program.operands[i].type, operands[i], guard_behind);
   }
-  std::vector<NumberArray> results;
   for (const TileResult& result : program.results) {
-    results.push_back({.shape = ShapeOf(result.array, lengths), .numbers = {}});
-    size_t count = 1;
-    for (const int64_t size : results.back().shape) count *= static_cast<size_t>(size);
-    results.back().numbers.resize(count);
-  }
-  std::vector<KernelArray> result_arrays;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const auto bytes = static_cast<size_t>(BytesOf(program.results[i].array.type));
-    memory.push_back(
-        std::make_unique<GuardedBytes>(results[i].numbers.size() * bytes, guard_behind));
-    result_arrays.push_back({.data = memory.back()->data(), .shape = results[i].shape});
+    call.AddResult(result.array.type, ShapeOf(result.array, lengths), guard_behind);
   }
   const GuardedBytes scratch(
       static_cast<size_t>(ScratchBytes(program, kernel.shape, lengths, threads)), guard_behind);
-  const Status status = RunKernel(kernel, arrays, result_arrays, {scratch.data(), scratch.size()},
-                                  threads, RunOnThreads);
+  const Status status = RunKernel(kernel, call.operands, call.results,
+                                  {scratch.data(), scratch.size()}, threads, RunOnThreads);
   EXPECT_TRUE(status.ok()) << status.ToString();
-  for (size_t i = 0; i < results.size(); ++i) {
-    const ScalarType type = program.results[i].array.type;
-    const char* data = static_cast<const char*>(result_arrays[i].data);
-    for (size_t j = 0; j < results[i].numbers.size(); ++j) {
-      results[i].numbers[j] = Decode(type, data + j * static_cast<size_t>(BytesOf(type)));
-    }
+  return call.Results();
+}
+
+// The same for a loop. Arrays with steps have so many of them.
+inline std::vector<NumberArray> RunOnNumbers(const CompiledLoop& loop, int64_t batch, int64_t steps,
+                                             llvm::ArrayRef<NumberArray> operands,
+                                             int64_t threads = 1, bool guard_behind = true) {
+  GuardedCall call;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    call.AddOperand(loop.program.operands[i].type, operands[i], guard_behind);
   }
-  return results;
+  for (const LoopResult& result : loop.program.results) {
+    call.AddResult(result.array.type, ShapeOf(result.array, batch, steps), guard_behind);
+  }
+  const Status status = RunLoop(loop, call.operands, call.results, threads, RunOnThreads);
+  EXPECT_TRUE(status.ok()) << status.ToString();
+  return call.Results();
+}
+
+inline std::unique_ptr<CompiledLoop> CompileLoopText(std::string_view text) {
+  const StatusOr<LoopProgram> program = ReadLoop(text);
+  EXPECT_TRUE(program.ok()) << program.status().ToString();
+  if (!program.ok()) return nullptr;
+  StatusOr<std::unique_ptr<CompiledLoop>> loop = CompileLoop(*program);
+  EXPECT_TRUE(loop.ok()) << loop.status().ToString();
+  return loop.ok() ? *std::move(loop) : nullptr;
 }
 
 }  // namespace plimsoll::testing

@@ -1,5 +1,6 @@
 #include "kernels/cpu/vector_math.h"
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numbers>
@@ -10,10 +11,12 @@
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 namespace plimsoll {
 namespace {
 
+#include "kernels/cpu/erf_inv.inc"
 #include "kernels/cpu/polynomials.inc"
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -121,8 +124,27 @@ Bundle PowerOfTwo(const Bundle& integers, const Format& format) {
       .AsFloats();
 }
 
+// One instruction does it.
+bool HasScale(const Bundle& x) {
+  return x.emitter().machine.vector_bytes == 64 &&
+         x.type()->getPrimitiveSizeInBits().getFixedValue() == 512;
+}
+
 // x times 2 to the power of integers, where the factor itself may not be a number of the format.
 Bundle Scale(const Bundle& x, const Bundle& integers, const Format& format) {
+  if (HasScale(x)) {
+    llvm::IRBuilder<>& builder = x.builder();
+    const llvm::Intrinsic::ID id = x.is_f64() ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512
+                                              : llvm::Intrinsic::x86_avx512_mask_scalef_ps_512;
+    llvm::Value* all =
+        llvm::Constant::getAllOnesValue(x.is_f64() ? builder.getInt8Ty() : builder.getInt16Ty());
+    return x.Map(integers, [&](llvm::Value* value, llvm::Value* n) {
+      llvm::Value* power = builder.CreateSIToFP(n, value->getType());
+      constexpr uint32_t kRoundAsUsual = 4;
+      return builder.CreateIntrinsic(id, {},
+                                     {value, power, value, all, builder.getInt32(kRoundAsUsual)});
+    });
+  }
   // Half of the exponent, rounded down; made positive for the shift.
   const Bundle half =
       ShiftRight(integers + integers.Integer(1 << 14), 1) - integers.Integer(1 << 13);
@@ -159,6 +181,34 @@ Reduced ReduceByLog2(const Bundle& x, const Format& format) {
 Bundle SmallExpMinusOne(const Bundle& r) {
   const Bundle tail = r.is_f64() ? Polynomial(r, kExpF64) : Polynomial(r, kExpF32);
   return MultiplyAdd(r * r, tail, r);
+}
+
+// The logarithm of positive numbers of that form whose bits these are, divided by powers of two.
+Bundle LogOfBits(const Bundle& x, const Bundle& bits, const Bundle& powers) {
+  const Format& format = FormatOf(x);
+  // x = 2^n m with m from sqrt(1/2) to sqrt(2).
+  const int64_t one_bits = format.exponent_bias << format.mantissa_bits;
+  const Bundle biased =
+      ShiftRight(bits + bits.Integer(one_bits - format.sqrt_half_bits), format.mantissa_bits);
+  const Bundle exponent = biased - bits.Integer(format.exponent_bias);
+  const Bundle m = (bits - ShiftLeft(exponent, format.mantissa_bits)).AsFloats();
+  const Bundle n =
+      (exponent - powers + bits.Integer(format.rounder_bits)).AsFloats() - x.Number(format.rounder);
+  const Bundle f = m - x.Number(1);
+  const Bundle half_square = f * f * x.Number(0.5);
+  const Bundle low = n * x.Number(format.log2_low);
+  // log(1 + f) = f - half_square + tail
+  Bundle rest = f;
+  if (x.is_f64()) {
+    const Bundle s = f / (f + x.Number(2));
+    const Bundle z = s * s;
+    const Bundle tail = s * MultiplyAdd(z, Polynomial(z, kLogF64), half_square);
+    rest = f - (half_square - (tail + low));
+  } else {
+    const Bundle tail = f * f * f * Polynomial(f, kLogF32);
+    rest = f - (half_square - (tail + low));
+  }
+  return MultiplyAdd(n, x.Number(format.log2_high), rest);
 }
 
 // For elements that are rare: computed one by one, if there are any at all.
@@ -217,6 +267,19 @@ Bundle SineAfter(const Bundle& x, int quarter_turns, std::string_view library_na
                   [&] { return CallLibrary(library_name, x); });
 }
 
+// Where 1 - x**2, which is given as well, is small or not positive.
+Bundle ErfInvNearOne(const Bundle& x, const Bundle& rest) {
+  const Bundle w = x.Number(0) - Log(rest);
+  const Bundle root = Intrinsic(llvm::Intrinsic::sqrt, w);
+  Bundle rate = x.is_f64() ? Polynomial(root - x.Number(3.25), kErfInvTailF64)
+                           : Polynomial(root - x.Number(3), kErfInvTailF32);
+  if (x.is_f64()) {
+    rate = Select(w > x.Number(16), Polynomial(root - x.Number(5), kErfInvFarF64), rate);
+  }
+  const Bundle infinity = x.Number(kInfinity);
+  return x * Select(w == infinity, infinity, rate);
+}
+
 Bundle ConvertFloats(const Bundle& x, bool to_f64) {
   llvm::Type* element = to_f64 ? x.builder().getDoubleTy() : x.builder().getFloatTy();
   llvm::Type* type = x.type()->getWithNewType(element);
@@ -256,31 +319,8 @@ Bundle Log(const Bundle& x) {
   const int up_bits = x.is_f64() ? 54 : 25;
   const Bundle is_subnormal = x < x.Number(format.least_normal);
   const Bundle bits = Select(is_subnormal, x * x.Number(up), x).AsIntegers();
-  // x = 2^n m with m from sqrt(1/2) to sqrt(2).
-  const int64_t one_bits = format.exponent_bias << format.mantissa_bits;
-  const Bundle biased =
-      ShiftRight(bits + bits.Integer(one_bits - format.sqrt_half_bits), format.mantissa_bits);
-  const Bundle exponent = biased - bits.Integer(format.exponent_bias);
-  const Bundle m = (bits - ShiftLeft(exponent, format.mantissa_bits)).AsFloats();
-  const Bundle n = (exponent - Select(is_subnormal, bits.Integer(up_bits), bits.Integer(0)) +
-                    bits.Integer(format.rounder_bits))
-                       .AsFloats() -
-                   x.Number(format.rounder);
-  const Bundle f = m - x.Number(1);
-  const Bundle half_square = f * f * x.Number(0.5);
-  const Bundle low = n * x.Number(format.log2_low);
-  // log(1 + f) = f - half_square + tail
-  Bundle rest = f;
-  if (x.is_f64()) {
-    const Bundle s = f / (f + x.Number(2));
-    const Bundle z = s * s;
-    const Bundle tail = s * MultiplyAdd(z, Polynomial(z, kLogF64), half_square);
-    rest = f - (half_square - (tail + low));
-  } else {
-    const Bundle tail = f * f * f * Polynomial(f, kLogF32);
-    rest = f - (half_square - (tail + low));
-  }
-  const Bundle usual = MultiplyAdd(n, x.Number(format.log2_high), rest);
+  const Bundle usual =
+      LogOfBits(x, bits, Select(is_subnormal, bits.Integer(up_bits), bits.Integer(0)));
   const Bundle infinity = x.Number(kInfinity);
   const Bundle finite = Select(x == infinity, infinity, usual);
   const Bundle zero = x.Number(0);
@@ -320,6 +360,33 @@ Bundle ErrorFunction(const Bundle& x) {
   return CopySign(zero - ExpMinusOne(zero - t * rate), x);
 }
 
+Bundle InverseErrorFunction(const Bundle& x) {
+  const bool is_f64 = x.is_f64();
+  const Bundle one = x.Number(1);
+  const Bundle zero = x.Number(0);
+  // The absolute error of w = -log(1 - x**2) counts, so that there is no need for log1p.
+  const Bundle rest = (one - x) * (one + x);
+  const Bundle bits = rest.AsIntegers();
+  const Bundle usual_w = zero - LogOfBits(rest, bits, bits.Integer(0));
+  const Bundle usual = x * (is_f64 ? Polynomial(usual_w - x.Number(3.125), kErfInvF64)
+                                   : Polynomial(usual_w - x.Number(2.5), kErfInvF32));
+  const auto is_rare = [&](const Bundle& one) {
+    return one < x.Number(std::exp(is_f64 ? -6.25 : -5.0));
+  };
+  // One vector in twenty has such elements, and seldom more than one of a bundle.
+  return WithRare(is_rare(rest), usual, [&] {
+    Bundle::Values mended;
+    for (size_t i = 0; i < usual.size(); ++i) {
+      const Bundle one(x.emitter(), {rest[i]});
+      const Bundle near_one = WithRare(is_rare(one), Bundle(x.emitter(), {usual[i]}), [&] {
+        return ErfInvNearOne(Bundle(x.emitter(), {x[i]}), one);
+      });
+      mended.push_back(near_one[0]);
+    }
+    return Bundle(x.emitter(), std::move(mended));
+  });
+}
+
 Bundle Power(const Bundle& base, const Bundle& exponent) {
   if (base.is_f64()) return CallLibrary("pow", base, &exponent);
   const Bundle x = ConvertFloats(base, /*to_f64=*/true);
@@ -349,9 +416,14 @@ Bundle CallLibrary(std::string_view name, const Bundle& x, const Bundle* y) {
   llvm::IRBuilder<>& builder = x.builder();
   llvm::Type* element = x.type()->getScalarType();
   llvm::SmallVector<llvm::Type*, 2> types(y == nullptr ? 1 : 2, element);
-  const llvm::FunctionCallee function = x.emitter().module.getOrInsertFunction(
+  llvm::FunctionCallee function = x.emitter().module.getOrInsertFunction(
       x.is_f64() ? std::string(name) : StrCat(name, "f"),
       llvm::FunctionType::get(element, types, /*isVarArg=*/false));
+  // So that what was computed before such a call is still there after it.
+  auto* declared = llvm::cast<llvm::Function>(function.getCallee());
+  declared->setDoesNotAccessMemory();
+  declared->setDoesNotThrow();
+  declared->setWillReturn();
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x.type());
   Bundle::Values made;
   for (size_t i = 0; i < x.size(); ++i) {

@@ -21,6 +21,8 @@ Bundle Tanh(const Bundle& x);
 Bundle Sine(const Bundle& x);
 Bundle Cosine(const Bundle& x);
 Bundle ErrorFunction(const Bundle& x);
+// As exact as XLA's.
+Bundle InverseErrorFunction(const Bundle& x);
 Bundle Power(const Bundle& base, const Bundle& exponent);
 
 // The C library's function of that name for doubles, such as "lgamma"; for f32 the one with an f

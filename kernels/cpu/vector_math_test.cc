@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,6 +132,38 @@ TEST(VectorMath, LogisticFunction) {
   const Worst worst = WorstError("logistic", false, arguments,
                                  [](long double x) { return 1 / (1 + std::exp(-x)); });
   EXPECT_LE(worst.error, 3.0) << worst.at;
+}
+
+// By Newton's method, from XLA's kind of approximation on.
+long double InverseErrorFunction(long double x) {
+  if (std::abs(x) == 1) return x * std::numeric_limits<long double>::infinity();
+  if (std::abs(x) > 1) return std::numeric_limits<long double>::quiet_NaN();
+  // erfc keeps digits where erf is close to 1.
+  const long double a = std::abs(x);
+  long double y = std::sqrt(-std::log((1 - a) * (1 + a)));
+  for (int i = 0; i < 60; ++i) {
+    const long double rest = a < 0.5L ? a - std::erf(y) : std::erfc(y) - (1 - a);
+    y += rest / (std::numbers::inv_sqrtpi_v<long double> * 2 * std::exp(-y * y));
+  }
+  return std::copysign(y, x);
+}
+
+TEST(VectorMath, InverseErrorFunction) {
+  std::vector<double> arguments = {0.0, -0.0, 1, -1, 1.5, -kInfinity, std::nan("")};
+  for (int i = -20000; i <= 20000; ++i) arguments.push_back(static_cast<float>(i / 20001.0));
+  for (int i = 1; i < 24; ++i) {
+    for (const double factor : {1.0, 1.3, 1.9}) {
+      arguments.push_back(static_cast<float>(1 - factor * std::ldexp(1.0, -i - 1)));
+      arguments.push_back(static_cast<float>(std::ldexp(factor, -i)));
+    }
+  }
+  const Worst single = WorstError("chlo.erf_inv", false, arguments, InverseErrorFunction);
+  EXPECT_LE(single.error, 6.0) << single.at;
+  RecordProperty("chlo.erf_inv", std::to_string(single.error));
+  for (int i = 24; i < 53; ++i) arguments.push_back(1 - std::ldexp(1.0, -i));
+  const Worst twice = WorstError("chlo.erf_inv", true, arguments, InverseErrorFunction);
+  EXPECT_LE(twice.error, 6.0) << twice.at;
+  RecordProperty("chlo.erf_inv of f64", std::to_string(twice.error));
 }
 
 TEST(VectorMath, Power) {

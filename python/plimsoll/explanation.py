@@ -108,7 +108,9 @@ def _sections(plan: dict[str, Any], is_refused: bool) -> list[str]:
     if plan["kernels"]:
         lines = ["kernels"]
         for kernel in plan["kernels"]:
-            lines.append(f"  one without {byte_text(kernel['bytes'])}{_at(kernel)}")
+            spared = byte_text(kernel["bytes"])
+            what = f"one without {spared}" if kernel["bytes"] else "a whole loop"
+            lines.append(f"  {what}{_at(kernel)}")
             lines += [f"    {line}" for line in kernel["program"].splitlines()]
         parts.append("\n".join(lines))
     if plan["made"]:
