@@ -1,0 +1,197 @@
+"""Times one contender at one row in this process, which has to be a fresh one: a line of JSON.
+
+    python -m benchmarks.cpu.child CONTENDER ROW --outputs FILE [--quick] [--seconds S]
+        [--limits BYTES,...]
+
+The contender `exact` is not timed: it writes the results in float64.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import benchmarks.cpu.programs  # noqa: F401 (fills the table)
+import jax
+import jax.numpy as jnp
+import numpy as np
+from benchmarks.cpu.rivals import RIVALS
+from benchmarks.cpu.table import ROWS, Work
+from benchmarks.timing import fastest
+
+import plimsoll
+from plimsoll.need import need_of
+
+# What takes longer than this, in seconds, runs once more and that is all.
+LONG_RUN = 5.0
+# Of the memory that is free, what a program may need.
+MOST_OF_MEMORY = 0.8
+# What kernels are called in a compiled program.
+KERNEL_CALL = 'custom_call_target="plimsoll_kernel"'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("contender")
+    parser.add_argument("row")
+    parser.add_argument("--outputs", required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--limits", type=lambda text: [int(part) for part in text.split(",")])
+    options = parser.parse_args()
+    # If memory runs out, this process is to blame.
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    work = ROWS[options.row].built(options.quick)
+    if options.contender == "exact":
+        answer, results = exact(work)
+    elif options.contender == "xla":
+        answer, results = plain(work, options.seconds)
+    elif options.contender in RIVALS:
+        rival = RIVALS[options.contender](options.row)
+        answer, results = rivalled(rival, work, options.seconds)
+    else:
+        answer, results = ours(work, options.limits, options.seconds)
+    _save(options.outputs, work.part(results) if options.contender != "exact" else results)
+    print(json.dumps(answer), flush=True)
+
+
+def exact(work: Work) -> tuple[dict[str, Any], Any]:
+    jax.config.update("jax_enable_x64", True)
+    arguments = jax.tree.map(_widened, work.arguments)
+    return {}, (work.exact or jax.jit(work.function))(*arguments)
+
+
+def rivalled(rival: Callable, work: Work, seconds: float) -> tuple[dict[str, Any], Any]:
+    results, first_seconds = _timed(rival, work.arguments)
+    answer = {
+        "first_seconds": first_seconds,
+        "seconds": _least(rival, work.arguments, first_seconds, seconds),
+    }
+    return answer, results
+
+
+def plain(work: Work, seconds: float) -> tuple[dict[str, Any], Any]:
+    """What XLA takes, if the memory is there for it."""
+    one = Compiled(work.function, work.arguments, "")
+    answer = one.answer()
+    if one.need > MOST_OF_MEMORY * _free_memory():
+        answer["failure"] = f"needs {one.need / 1e9:.0f} GB"
+        return answer, ()
+    return _run(one, work.arguments, seconds)
+
+
+def ours(work: Work, limits: list[int], seconds: float) -> tuple[dict[str, Any], Any]:
+    """The fastest of what Plimsoll makes of the program for speed, and under limits."""
+    candidates = _different([_for_speed(work), *(_limited(work, limit) for limit in limits)])
+    if not candidates:
+        return {"failure": "every limit was refused"}, ()
+    arguments = jax.device_put(work.arguments)
+    for one in candidates:
+        one.first_run(arguments)
+    if len(candidates) > 1:
+        least = fastest([one.compiled for one in candidates], arguments, 0.0)
+        candidates = [candidates[int(np.argmin(least))]]
+    return _run(candidates[0], arguments, seconds)
+
+
+class Compiled:
+    """A program as it was compiled, and what that took."""
+
+    def __init__(self, function: Callable, arguments: list, how: str):
+        # Nothing is on the device yet: a limit is that of the program alone.
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arguments)
+        # A jit of its own, so that nothing compiled before is found.
+        lowered = jax.jit(lambda *arguments: function(*arguments)).lower(*shapes)
+        started = time.perf_counter()
+        self.compiled = lowered.compile()
+        self.compile_seconds = time.perf_counter() - started
+        self.how = how
+        self.text = self.compiled.as_text()
+        need = need_of(self.compiled.runtime_executable())
+        self.need = need.total
+        self.temporaries = need.temporaries + need.scratch
+        self.first_results: Any = None
+        self.first_run_seconds: float | None = None
+
+    def first_run(self, arguments: list) -> None:
+        if self.first_run_seconds is None:
+            self.first_results, self.first_run_seconds = _timed(self.compiled, arguments)
+
+    def answer(self) -> dict[str, Any]:
+        return {
+            "how": self.how,
+            "kernels": self.text.count(KERNEL_CALL),
+            "compile_seconds": self.compile_seconds,
+            "temporaries": self.temporaries,
+            "fixed": self.need - self.temporaries,
+        }
+
+
+def _for_speed(work: Work) -> Compiled | None:
+    os.environ["PLIMSOLL_OPTIMIZE"] = "speed"
+    try:
+        one = Compiled(work.function, work.arguments, "for speed")
+    finally:
+        del os.environ["PLIMSOLL_OPTIMIZE"]
+    return one if one.need <= MOST_OF_MEMORY * _free_memory() else None
+
+
+def _limited(work: Work, limit: int) -> Compiled | None:
+    try:
+        with plimsoll.memory_limit(limit):
+            return Compiled(work.function, work.arguments, f"at {limit / 1e6:.1f} MB")
+    except plimsoll.MemoryLimitError:
+        return None
+
+
+def _different(candidates: list[Compiled | None]) -> list[Compiled]:
+    """Those that were compiled, each program once."""
+    by_text = {}
+    for one in candidates:
+        if one is not None:
+            by_text.setdefault(one.text, one)
+    return list(by_text.values())
+
+
+def _run(one: Compiled, arguments: list, seconds: float) -> tuple[dict[str, Any], Any]:
+    arguments = jax.device_put(arguments)
+    one.first_run(arguments)
+    answer = one.answer() | {
+        "first_run_seconds": one.first_run_seconds,
+        "first_seconds": one.compile_seconds + one.first_run_seconds,
+        "seconds": _least(one.compiled, arguments, one.first_run_seconds, seconds),
+    }
+    return answer, one.first_results
+
+
+def _least(run: Callable, arguments: list, first_seconds: float, seconds: float) -> float:
+    """The least time of several runs; of one, if that is long already."""
+    return fastest([run], arguments, 0.0 if first_seconds > LONG_RUN else seconds)[0]
+
+
+def _timed(run: Callable, arguments: list) -> tuple[Any, float]:
+    started = time.perf_counter()
+    results = jax.block_until_ready(run(*arguments))
+    return results, time.perf_counter() - started
+
+
+def _free_memory() -> int:
+    with open("/proc/meminfo") as file:
+        lines = dict(line.split(":") for line in file)
+    return 1024 * int(lines["MemAvailable"].split()[0])
+
+
+def _widened(x: Any) -> Any:
+    return jnp.asarray(x, np.float64) if x.dtype == np.float32 else jnp.asarray(x)
+
+
+def _save(path: str, results: Any) -> None:
+    leaves = jax.tree.leaves(results)
+    np.savez(path, **{str(index): np.asarray(leaf) for index, leaf in enumerate(leaves)})
+
+
+if __name__ == "__main__":
+    main()

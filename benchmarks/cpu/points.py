@@ -1,0 +1,60 @@
+"""All pairs of points: clusters, transport, samples compared, forces."""
+
+import jax
+import jax.numpy as jnp
+from benchmarks.cpu.products import squared_differences, squared_distances
+from benchmarks.cpu.table import COMPARED, Work, first_rows, normal, row, uniform
+from jax.scipy.special import logsumexp
+
+GOALS = {"xla": 4}
+
+
+@row("kmeans", "k-means step, 2·10⁵ points, 256 centres, d=8", GOALS, points=200_000)
+def kmeans(points: int, centres: int = 256) -> Work:
+    def step(x, centres):
+        nearest = jnp.argmin(squared_distances(x, centres), axis=1)
+        sums = jax.ops.segment_sum(x, nearest, len(centres))
+        counts = jax.ops.segment_sum(jnp.ones(len(x), x.dtype), nearest, len(centres))
+        return sums / jnp.maximum(counts, 1)[:, None]
+
+    x = normal(points, 8)
+    return Work(step, [x, x[:centres]])
+
+
+@row("sinkhorn", "Sinkhorn iteration, 10⁴×10⁴, d=3", GOALS, n=10_000)
+def sinkhorn(n: int) -> Work:
+    """Both potentials once, in the log domain."""
+
+    def step(x, y, g, epsilon=0.1):
+        costs = squared_differences(x, y)
+        f = -epsilon * logsumexp((g[None, :] - costs) / epsilon, axis=1)
+        return f, -epsilon * logsumexp((f[:, None] - costs) / epsilon, axis=0)
+
+    return Work(step, [uniform(n, 3), uniform(n, 3, seed=1), 0.1 * normal(n, seed=2)])
+
+
+@row("mmd", "MMD with gradient, 8·10³ + 8·10³, d=3", GOALS, n=8000)
+def mmd(n: int) -> Work:
+    def mean_kernel(x, y):
+        return jnp.exp(-0.5 * squared_differences(x, y)).mean()
+
+    def discrepancy(x, y):
+        return mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y)
+
+    return Work(jax.value_and_grad(discrepancy), [normal(n, 3), normal(n, 3, seed=1) + 0.5])
+
+
+@row("nbody", "N-body forces, n=10⁴", GOALS, n=10_000)
+def nbody(n: int) -> Work:
+    def accelerations(at, positions, masses):
+        separation = positions[None, :, :] - at[:, None, :]
+        distance = jnp.sqrt(jnp.sum(separation**2, axis=-1) + 1e-2)
+        return jnp.einsum("ij,ijk->ik", masses / distance**3, separation)
+
+    def forces(positions, masses):
+        return accelerations(positions, positions, masses)
+
+    def exact(positions, masses):
+        return accelerations(positions[:COMPARED], positions, masses)
+
+    return Work(forces, [normal(n, 3), uniform(n, seed=1)], exact, first_rows)
