@@ -57,6 +57,8 @@ def summary(rows: Rows, is_quick: bool = False) -> str:
         f" {len(every) - len(measured)} could not be measured"
     ]
     lines += [f"  {name}: {_ratio_text(one)}" for name, one in every if not one.is_reached]
+    without = [name for name, answers in rows.items() if not answers["kernel"].get("kernels")]
+    lines.append(f"without a kernel: {', '.join(without) or 'none'}")
     times = [(_generation(answers), name) for name, answers in rows.items()]
     times = [(seconds, name) for seconds, name in times if seconds is not None]
     if times:
