@@ -45,8 +45,9 @@ def main() -> int:
     for name in names:
         if options.keep and name in rows:
             continue
+        made_of = {"commit": commit, "load": os.getloadavg()[0]}
         with tempfile.TemporaryDirectory() as folder:
-            rows[name] = measure(ROWS[name], options.quick, Path(folder)) | {"commit": commit}
+            rows[name] = measure(ROWS[name], options.quick, Path(folder)) | made_of
         print(report.line(name, rows, options.quick), flush=True)
         found += alarms(ROWS[name], rows[name])
         if not options.quick:

@@ -3,8 +3,8 @@
     python -m benchmarks.cpu.child CONTENDER ROW --outputs FILE [--quick] [--seconds S]
         [--limits BYTES,...]
 
-The contender `exact` is not timed: it writes the results in float64. Of limits, 0 stands for none and
-for speed; the fastest counts.
+The contender `exact` is not timed: it writes the results in float64. Of limits, 0 stands for none
+and for speed; the fastest counts.
 """
 
 import argparse

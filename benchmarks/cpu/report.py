@@ -9,6 +9,9 @@ from benchmarks.cpu.picture import picture
 from benchmarks.cpu.table import ROWS
 from benchmarks.squeeze.report import machine
 
+# Of the machine: more than the benchmark's own.
+MOST_LOAD = 3.0
+
 Rows = dict[str, Answers]
 
 INTRODUCTION = (
@@ -64,6 +67,11 @@ def summary(rows: Rows, is_quick: bool = False) -> str:
     if times:
         seconds, name = max(times)
         lines.append(f"code generation: at most {1000 * seconds:.0f} ms a kernel ({name})")
+    load = max(answers["load"] for answers in rows.values())
+    if load > MOST_LOAD:
+        lines.append(
+            f"the machine had other work, with a load of up to {load:.0f}: times are rough"
+        )
     for name, answers in rows.items():
         for one in NAMES:
             if failure := answers.get(one, {}).get("failure"):
