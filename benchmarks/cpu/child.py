@@ -1,10 +1,10 @@
 """Times one contender at one row in this process, which has to be a fresh one: a line of JSON.
 
     python -m benchmarks.cpu.child CONTENDER ROW --outputs FILE [--quick] [--seconds S]
-        [--limits BYTES,...]
+        [--form INDEX] [--limits BYTES,...]
 
 The contender `exact` is not timed: it writes the results in float64. Of limits, 0 stands for none
-and for speed; the fastest counts.
+and for speed. Of all forms and limits the fastest counts.
 """
 
 import argparse
@@ -43,6 +43,7 @@ def main() -> None:
     parser.add_argument("--outputs", required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--form", type=int)
     parser.add_argument("--limits", type=lambda text: [int(part) for part in text.split(",")])
     options = parser.parse_args()
     # If memory runs out, this process is to blame.
@@ -51,13 +52,12 @@ def main() -> None:
     work = ROWS[options.row].built(options.quick)
     if options.contender == "exact":
         answer, results = exact(work)
-    elif options.contender == "xla":
-        answer, results = plain(work, options.seconds)
     elif options.contender in RIVALS:
         rival = RIVALS[options.contender](options.row)
         answer, results = rivalled(rival, work, options.seconds)
     else:
-        answer, results = ours(work, options.limits, options.seconds)
+        forms = range(len(work.forms)) if options.form is None else [options.form]
+        answer, results = compiled(work, list(forms), options.limits, options.seconds)
     _save(options.outputs, work.part(results) if options.contender != "exact" else results)
     print(json.dumps(answer), flush=True)
 
@@ -65,7 +65,7 @@ def main() -> None:
 def exact(work: Work) -> tuple[dict[str, Any], Any]:
     jax.config.update("jax_enable_x64", True)
     arguments = jax.tree.map(_widened, work.arguments)
-    return {}, (work.exact or jax.jit(work.function))(*arguments)
+    return {}, (work.exact or jax.jit(work.forms[0]))(*arguments)
 
 
 def rivalled(rival: Callable, work: Work, seconds: float) -> tuple[dict[str, Any], Any]:
@@ -76,29 +76,24 @@ def rivalled(rival: Callable, work: Work, seconds: float) -> tuple[dict[str, Any
     return {"first_seconds": first_seconds, "seconds": least}, results
 
 
-def plain(work: Work, seconds: float) -> tuple[dict[str, Any], Any]:
-    """What XLA takes, if the memory is there for it."""
-    one = Compiled(work.function, work.arguments, 0)
-    if one.need > MOST_OF_MEMORY * _free_memory():
-        return one.answer() | {"failure": f"needs {one.need / 1e9:.0f} GB"}, ()
-    arguments = jax.device_put(work.arguments)
-    one.first_run(arguments)
-    least = fastest([one.compiled], arguments, _share(one.first_run_seconds, seconds))
-    return one.answer() | {"seconds": least[0]}, one.first_results
-
-
-def ours(work: Work, limits: list[int], seconds: float) -> tuple[dict[str, Any], Any]:
-    """The fastest of what Plimsoll makes of the program for speed, and under limits."""
-    candidates = _different([_candidate(work, limit) for limit in limits])
-    if not candidates:
+def compiled(
+    work: Work, forms: list[int], limits: list[int], seconds: float
+) -> tuple[dict[str, Any], Any]:
+    """The fastest of what is compiled of these forms, under these limits."""
+    held = [one for form in forms for limit in limits if (one := _held(work, form, limit))]
+    if not held:
         return {"failure": "every limit was refused"}, ()
+    least_need = min(held, key=lambda one: one.need)
+    if least_need.need > MOST_OF_MEMORY * _free_memory():
+        return least_need.answer() | {"failure": f"needs {least_need.need / 1e9:.0f} GB"}, ()
+    candidates = _different([one for one in held if one.need <= MOST_OF_MEMORY * _free_memory()])
     arguments = jax.device_put(work.arguments)
     for one in candidates:
         one.first_run(arguments)
     # The first run of a kernel is longer by its code's generation.
-    once = fastest([one.compiled for one in candidates], arguments, 0.0)
+    once = fastest([one.run for one in candidates], arguments, 0.0)
     close = [candidates[i] for i, one in enumerate(once) if one < MOST_SLOWER * min(once)]
-    least = fastest([one.compiled for one in close], arguments, _share(min(once), seconds))
+    least = fastest([one.run for one in close], arguments, seconds * (min(once) < LONG_RUN))
     best = int(np.argmin(least))
     return close[best].answer() | {"seconds": least[best]}, close[best].first_results
 
@@ -106,27 +101,29 @@ def ours(work: Work, limits: list[int], seconds: float) -> tuple[dict[str, Any],
 class Compiled:
     """A program as it was compiled, and what that took."""
 
-    def __init__(self, function: Callable, arguments: list, limit: int):
+    def __init__(self, work: Work, form: int, limit: int):
+        self.form, self.limit = form, limit
+        function = work.forms[form]
         # Nothing is on the device yet: a limit is that of the program alone.
-        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), arguments)
+        shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), work.arguments)
         # A jit of its own, so that nothing compiled before is found.
         lowered = jax.jit(lambda *arguments: function(*arguments)).lower(*shapes)
         started = time.perf_counter()
-        self.compiled = lowered.compile()
+        self.run = lowered.compile()
         self.compile_seconds = time.perf_counter() - started
-        self.limit = limit
-        self.text = self.compiled.as_text()
-        need = need_of(self.compiled.runtime_executable())
+        self.text = self.run.as_text()
+        need = need_of(self.run.runtime_executable())
         self.need = need.total
         self.temporaries = need.temporaries + need.scratch
         self.first_results: Any = None
         self.first_run_seconds = 0.0
 
     def first_run(self, arguments: list) -> None:
-        self.first_results, self.first_run_seconds = _timed(self.compiled, arguments)
+        self.first_results, self.first_run_seconds = _timed(self.run, arguments)
 
     def answer(self) -> dict[str, Any]:
         return {
+            "form": self.form,
             "limit": self.limit,
             "kernels": self.text.count(KERNEL_CALL),
             "compile_seconds": self.compile_seconds,
@@ -137,29 +134,22 @@ class Compiled:
         }
 
 
-def _candidate(work: Work, limit: int) -> Compiled | None:
-    """The program under a limit, or for speed if that is 0; None if it is refused or too large."""
+def _held(work: Work, form: int, limit: int) -> Compiled | None:
+    """A form under a limit, or for speed if that is 0; None if it is refused."""
     os.environ["PLIMSOLL_OPTIMIZE"] = "" if limit else "speed"
     try:
         with plimsoll.memory_limit(limit) if limit else contextlib.nullcontext():
-            one = Compiled(work.function, work.arguments, limit)
+            return Compiled(work, form, limit)
     except plimsoll.MemoryLimitError:
         return None
-    return one if one.need <= MOST_OF_MEMORY * _free_memory() else None
 
 
-def _different(candidates: list[Compiled | None]) -> list[Compiled]:
-    """Those that were compiled, each program once."""
+def _different(candidates: list[Compiled]) -> list[Compiled]:
+    """Each program once."""
     by_text = {}
     for one in candidates:
-        if one is not None:
-            by_text.setdefault(one.text, one)
+        by_text.setdefault(one.text, one)
     return list(by_text.values())
-
-
-def _share(once: float, seconds: float) -> float:
-    """The seconds to spend on timing what takes so long; 0, which is one run, if that is long."""
-    return 0.0 if once > LONG_RUN else seconds
 
 
 def _timed(run: Callable, arguments: list) -> tuple[Any, float]:

@@ -19,7 +19,7 @@ SECONDS, QUICK_SECONDS = 2.0, 0.2
 # A run as long as this, in seconds, is not repeated in another process.
 LONG_RUN = 10.0
 # The parts of XLA's temporaries that are given as limits, in the search for the fastest.
-FRACTIONS = (4, 16, 64, 256)
+FRACTIONS = (4, 32, 256)
 # A value is never whole if all temporaries are less than this part of it.
 NEVER_WHOLE = 10
 # How much less exact than XLA a result may be, and what is never too much.
@@ -55,11 +55,11 @@ class Ratio:
 
 def measure(row: Row, is_quick: bool, folder: Path) -> Answers:
     """`folder` is for results, which are compared, and for what KeOps compiles."""
-    answers: Answers = {"exact": _child("exact", row, folder, is_quick, [])}
+    answers: Answers = {"exact": _child("exact", row, folder, is_quick)}
     contenders = ["xla", "loop", "kernel", *(one for one in RIVALS if one in row.goals)]
     for one in contenders:
-        limits = _limits(answers["xla"]) if one in ("loop", "kernel") else []
-        answers[one] = _child(one, row, folder, is_quick, limits)
+        limits = _limits(answers["xla"]) if one in ("loop", "kernel") else [0]
+        answers[one] = _child(one, row, folder, is_quick, "--limits=" + ",".join(map(str, limits)))
         answers[one]["error"] = _error(folder / f"{one}.npz", folder / "exact.npz")
     if not is_quick:
         for one in contenders:
@@ -104,12 +104,15 @@ def _measure_again(contender: str, row: Row, folder: Path, answer: dict[str, Any
     """A busy minute of the machine shall not be one contender's own."""
     if answer.get("seconds", LONG_RUN) >= LONG_RUN:
         return
-    limits = [answer["limit"]] if contender in ("loop", "kernel") else []
-    again = _child(contender, row, folder, False, limits)
+    if contender in RIVALS:
+        again = _child(contender, row, folder, False)
+    else:
+        choice = f"--form={answer['form']}", f"--limits={answer['limit']}"
+        again = _child(contender, row, folder, False, *choice)
     if "seconds" not in again:
         return
     answer["seconds"] = min(answer["seconds"], again["seconds"])
-    if limits:
+    if contender not in RIVALS:
         # Now nothing was compiled before it.
         for name in ("first_run_seconds", "first_seconds"):
             answer[name] = again[name]
@@ -146,16 +149,13 @@ def _error(results: Path, reference: Path) -> float | None:
     return max(errors, default=None)
 
 
-def _child(
-    contender: str, row: Row, folder: Path, is_quick: bool, limits: list[int]
-) -> dict[str, Any]:
+def _child(contender: str, row: Row, folder: Path, is_quick: bool, *options: str) -> dict[str, Any]:
     """The answer of a process of its own, or what ended it before its time."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.cpu.child", contender, row.name]
     command.append(f"--outputs={folder / contender}.npz")
     command.append(f"--seconds={QUICK_SECONDS if is_quick else SECONDS}")
     command += ["--quick"] * is_quick
-    if limits:
-        command.append(f"--limits={','.join(map(str, limits))}")
+    command += options
     try:
         child = subprocess.run(
             command,

@@ -18,7 +18,7 @@ def neighbours_work(distances, points: np.ndarray, queries: np.ndarray) -> Work:
     def exact(points, queries):
         return neighbours(points, queries[:COMPARED])
 
-    return Work(neighbours, [points, queries], exact, first_rows)
+    return Work([neighbours], [points, queries], exact, first_rows)
 
 
 def manhattan(x, y):

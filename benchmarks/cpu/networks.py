@@ -26,7 +26,7 @@ def causal_attention(q, k, v):
 
 def forward_work(function, heads: int, queries: int, keys: int, width: int) -> Work:
     shapes = [(heads, queries, width), (heads, keys, width), (heads, keys, width)]
-    return Work(function, [normal(*shape, seed=i) for i, shape in enumerate(shapes)])
+    return Work([function], [normal(*shape, seed=i) for i, shape in enumerate(shapes)])
 
 
 def backward_work(function, **sizes: int) -> Work:
@@ -37,7 +37,7 @@ def backward_work(function, **sizes: int) -> Work:
         return result, *backward(cotangent)
 
     cotangent = normal(*forward.arguments[0].shape, seed=3)
-    return Work(both, [*forward.arguments, cotangent])
+    return Work([both], [*forward.arguments, cotangent])
 
 
 @row("attention", "attention, 4×4096×64", FORWARD, None, SCORES, **SIZES)
@@ -81,4 +81,4 @@ def cross_entropy(tokens: int, words: int) -> Work:
         return -jnp.mean(jnp.take_along_axis(scores, labels[:, None], axis=1))
 
     arguments = [normal(tokens, 256), normal(words, 256, seed=1) / 16, integers(words, tokens)]
-    return Work(jax.value_and_grad(loss, argnums=(0, 1)), arguments)
+    return Work([jax.value_and_grad(loss, argnums=(0, 1))], arguments)

@@ -1,8 +1,10 @@
 """All pairs of points: clusters, transport, samples compared, forces."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
-from benchmarks.cpu.products import squared_differences, squared_distances
+from benchmarks.cpu.products import SQUARES, rbf_of, squared_distances
 from benchmarks.cpu.table import COMPARED, Work, first_rows, normal, row, uniform
 from jax.scipy.special import logsumexp
 
@@ -18,30 +20,32 @@ def kmeans(points: int, centres: int = 256) -> Work:
         return sums / jnp.maximum(counts, 1)[:, None]
 
     x = normal(points, 8)
-    return Work(step, [x, x[:centres]])
+    return Work([step], [x, x[:centres]])
 
 
 @row("sinkhorn", "Sinkhorn iteration, 10⁴×10⁴, d=3", GOALS, n=10_000)
 def sinkhorn(n: int) -> Work:
     """Both potentials once, in the log domain."""
 
-    def step(x, y, g, epsilon=0.1):
-        costs = squared_differences(x, y)
+    def step(squares, x, y, g, epsilon=0.1):
+        costs = squares(x, y)
         f = -epsilon * logsumexp((g[None, :] - costs) / epsilon, axis=1)
         return f, -epsilon * logsumexp((f[:, None] - costs) / epsilon, axis=0)
 
-    return Work(step, [uniform(n, 3), uniform(n, 3, seed=1), 0.1 * normal(n, seed=2)])
+    forms = [functools.partial(step, squares) for squares in SQUARES]
+    return Work(forms, [uniform(n, 3), uniform(n, 3, seed=1), 0.1 * normal(n, seed=2)])
 
 
 @row("mmd", "MMD with gradient, 8·10³ + 8·10³, d=3", GOALS, n=8000)
 def mmd(n: int) -> Work:
-    def mean_kernel(x, y):
-        return jnp.exp(-0.5 * squared_differences(x, y)).mean()
+    def gradient(kernel):
+        def discrepancy(x, y):
+            return kernel(x, x).mean() + kernel(y, y).mean() - 2 * kernel(x, y).mean()
 
-    def discrepancy(x, y):
-        return mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y)
+        return jax.value_and_grad(discrepancy)
 
-    return Work(jax.value_and_grad(discrepancy), [normal(n, 3), normal(n, 3, seed=1) + 0.5])
+    forms = [gradient(rbf_of(squares)) for squares in SQUARES]
+    return Work(forms, [normal(n, 3), normal(n, 3, seed=1) + 0.5])
 
 
 @row("nbody", "N-body forces, n=10⁴", GOALS, n=10_000)
@@ -57,4 +61,4 @@ def nbody(n: int) -> Work:
     def exact(positions, masses):
         return accelerations(positions[:COMPARED], positions, masses)
 
-    return Work(forces, [normal(n, 3), uniform(n, seed=1)], exact, first_rows)
+    return Work([forces], [normal(n, 3), uniform(n, seed=1)], exact, first_rows)

@@ -10,7 +10,8 @@ from jax import lax
 
 @row("cartpole", "CartPole, 2·10⁴ × 500 steps", {"xla": 10}, carts=20_000)
 def cartpole(carts: int) -> Work:
-    return Work(*in_pieces(carts, turns=500))
+    simulate, arguments = in_pieces(carts, turns=500)
+    return Work([simulate], arguments)
 
 
 @row("monte_carlo", "Monte-Carlo option, 10⁵ × 100 steps", {"xla": 4}, paths=100_000)
@@ -32,4 +33,4 @@ def monte_carlo(paths: int) -> Work:
         gain = jnp.maximum(total / steps - strike, 0)
         return jnp.exp(-rate) * gain.mean(), gain
 
-    return Work(value, [np.array(7, np.uint32)])
+    return Work([value], [np.array(7, np.uint32)])

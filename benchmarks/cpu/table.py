@@ -14,10 +14,11 @@ COMPARED = 256
 
 @dataclass(frozen=True)
 class Work:
-    function: Callable
+    # The ways in which people write it, the most exact first. With each, the fastest counts.
+    forms: list[Callable]
     # NumPy's: nothing is on a device.
     arguments: list
-    # From the arguments in float64 to the exact results, or to a part of them; None: `function`.
+    # From the arguments in float64 to the exact results or a part of them; None: the first form.
     exact: Callable | None = None
     # The part of the results that `exact` gives.
     part: Callable[[Any], Any] = lambda results: results
