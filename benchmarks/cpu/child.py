@@ -28,6 +28,8 @@ from plimsoll.need import need_of
 
 # What takes longer than this, in seconds, runs once more and that is all.
 LONG_RUN = 5.0
+# What generating the code of kernels may add to a first run, in seconds.
+GENERATION = 0.5
 # What one run shows to be slower than another by this factor is not timed further.
 MOST_SLOWER = 2.0
 # Of the memory that is free, what a program may need.
@@ -90,12 +92,14 @@ def compiled(
     arguments = jax.device_put(work.arguments)
     for one in candidates:
         one.first_run(arguments)
-    # The first run of a kernel is longer by its code's generation.
+    first = [one.first_run_seconds for one in candidates]
+    candidates = _close(candidates, first, GENERATION)
     once = fastest([one.run for one in candidates], arguments, 0.0)
-    close = [candidates[i] for i, one in enumerate(once) if one < MOST_SLOWER * min(once)]
-    least = fastest([one.run for one in close], arguments, seconds * (min(once) < LONG_RUN))
+    candidates = _close(candidates, once, 0.0)
+    seconds = 0.0 if min(once) > LONG_RUN else seconds
+    least = fastest([one.run for one in candidates], arguments, seconds)
     best = int(np.argmin(least))
-    return close[best].answer() | {"seconds": least[best]}, close[best].first_results
+    return candidates[best].answer() | {"seconds": least[best]}, candidates[best].first_results
 
 
 class Compiled:
@@ -150,6 +154,12 @@ def _different(candidates: list[Compiled]) -> list[Compiled]:
     for one in candidates:
         by_text.setdefault(one.text, one)
     return list(by_text.values())
+
+
+def _close(candidates: list[Compiled], times: list[float], slack: float) -> list[Compiled]:
+    """Those that are nearly as fast as the fastest."""
+    most = MOST_SLOWER * min(times) + slack
+    return [one for one, time in zip(candidates, times, strict=True) if time <= most]
 
 
 def _timed(run: Callable, arguments: list) -> tuple[Any, float]:

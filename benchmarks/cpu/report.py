@@ -22,8 +22,8 @@ INTRODUCTION = (
     " written in two ways, each of these has the one that is faster for it. KeOps is compiled for"
     " this machine. *Times as fast* is the kernel against each, with what is asked in brackets, and"
     " bold where it is not reached. *Error* is against float64, ours and XLA's, by the largest"
-    " value. *Temporaries* are MB of ours and XLA's. *First call* is seconds of ours and XLA's, with"
-    " compilation."
+    " value. *Temporaries* are MB of ours and XLA's. *First call* is seconds of ours and XLA's,"
+    " with compilation."
 )
 
 
