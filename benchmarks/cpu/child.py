@@ -33,7 +33,7 @@ GENERATION = 0.5
 # What one run shows to be slower than another by this factor is not timed further.
 MOST_SLOWER = 2.0
 # Of the memory that is free, what a program may need.
-MOST_OF_MEMORY = 0.8
+MOST_OF_MEMORY = 0.6
 # What kernels are called in a compiled program.
 KERNEL_CALL = 'custom_call_target="plimsoll_kernel"'
 

@@ -21,9 +21,10 @@ INTRODUCTION = (
     " `PLIMSOLL_KERNELS=1` (\\* where there was no kernel for it yet). Where a program can be"
     " written in two ways, each of these has the one that is faster for it. KeOps is compiled for"
     " this machine. *Times as fast* is the kernel against each, with what is asked in brackets, and"
-    " bold where it is not reached. *Error* is against float64, ours and XLA's, by the largest"
-    " value. *Temporaries* are MB of ours and XLA's. *First call* is seconds of ours and XLA's,"
-    " with compilation."
+    " bold where it is not reached; where a value must never be whole, also how many times smaller"
+    " all temporaries are. *Error* is against float64, ours and XLA's, by the largest value."
+    " *Temporaries* are MB of ours and XLA's. *First call* is seconds of ours and XLA's, with"
+    " compilation."
 )
 
 
@@ -85,7 +86,7 @@ def summary(rows: Rows, is_quick: bool = False) -> str:
 def page(rows: Rows) -> str:
     where = machine()
     contenders = list(NAMES.values())
-    titles = ["work", *contenders, "times as fast", "error", "temporaries", "first call"]
+    titles = ["work", *contenders, "times as fast or small", "error", "temporaries", "first call"]
     lines = [
         "# Kernels on the processor",
         "",
