@@ -13,14 +13,22 @@ GOALS = {"xla": 4}
 
 @row("kmeans", "k-means step, 2·10⁵ points, 256 centres, d=8", GOALS, points=200_000)
 def kmeans(points: int, centres: int = 256) -> Work:
-    def step(x, centres):
+    def scattered(x, nearest, count):
+        sums = jax.ops.segment_sum(x, nearest, count)
+        return sums, jax.ops.segment_sum(jnp.ones(len(x), x.dtype), nearest, count)
+
+    def multiplied(x, nearest, count):
+        members = jax.nn.one_hot(nearest, count, dtype=x.dtype)
+        return members.T @ x, members.sum(0)
+
+    def step(added, x, centres):
         nearest = jnp.argmin(squared_distances(x, centres), axis=1)
-        sums = jax.ops.segment_sum(x, nearest, len(centres))
-        counts = jax.ops.segment_sum(jnp.ones(len(x), x.dtype), nearest, len(centres))
+        sums, counts = added(x, nearest, len(centres))
         return sums / jnp.maximum(counts, 1)[:, None]
 
     x = normal(points, 8)
-    return Work([step], [x, x[:centres]])
+    forms = [functools.partial(step, added) for added in (scattered, multiplied)]
+    return Work(forms, [x, x[:centres]])
 
 
 @row("sinkhorn", "Sinkhorn iteration, 10⁴×10⁴, d=3", GOALS, n=10_000)
@@ -50,15 +58,22 @@ def mmd(n: int) -> Work:
 
 @row("nbody", "N-body forces, n=10⁴", GOALS, n=10_000)
 def nbody(n: int) -> Work:
-    def accelerations(at, positions, masses):
+    def of_separations(at, positions, masses):
         separation = positions[None, :, :] - at[:, None, :]
         distance = jnp.sqrt(jnp.sum(separation**2, axis=-1) + 1e-2)
         return jnp.einsum("ij,ijk->ik", masses / distance**3, separation)
 
-    def forces(positions, masses):
-        return accelerations(positions, positions, masses)
+    def of_distances(at, positions, masses):
+        weights = masses / jnp.sqrt(squared_distances(at, positions) + 1e-2) ** 3
+        return weights @ positions - weights.sum(1, keepdims=True) * at
 
     def exact(positions, masses):
-        return accelerations(positions[:COMPARED], positions, masses)
+        return of_separations(positions[:COMPARED], positions, masses)
 
-    return Work([forces], [normal(n, 3), uniform(n, seed=1)], exact, first_rows)
+    forms = [
+        lambda positions, masses, accelerations=accelerations: accelerations(
+            positions, positions, masses
+        )
+        for accelerations in (of_separations, of_distances)
+    ]
+    return Work(forms, [normal(n, 3), uniform(n, seed=1)], exact, first_rows)
