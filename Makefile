@@ -1,7 +1,7 @@
 # Every target does its own set-up. `make help` lists them.
 
 SHELL := bash
-.PHONY: help setup demo test lint format asan fuzz bench memory-truth peak-truth squeeze algebra clean
+.PHONY: help setup demo test lint format asan fuzz bench bench-cpu memory-truth peak-truth squeeze algebra clean
 .DEFAULT_GOAL := help
 
 help:  ## Show this list
@@ -32,6 +32,10 @@ fuzz: setup  ## Run each fuzzer for SECONDS (60)
 bench: setup  ## Measure how fast programs are read, and what the hook costs
 	@.venv/bin/python benchmarks/read_speed.py
 	@.venv/bin/python benchmarks/hook_overhead.py
+
+bench-cpu: setup  ## Time kernels against XLA, loops, KeOps, FAISS, PyTorch and C++ (an hour; ARGS=--quick: a quarter)
+	@scripts/setup bench
+	@.venv-bench/bin/python -m benchmarks.cpu $(ARGS)
 
 memory-truth: setup  ## Measure what programs take in memory against what plimsoll says (10 minutes)
 	@.venv/bin/python -m benchmarks.memory_truth
