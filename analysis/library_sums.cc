@@ -1,5 +1,8 @@
 #include "analysis/library_sums.h"
 
+#include <cstdint>
+
+#include "analysis/block_view.h"
 #include "analysis/op_class.h"
 #include "analysis/run_time.h"
 
@@ -9,6 +12,8 @@ namespace {
 // What the library gains for an element that would be made, and loses for one of a short sum, are
 // about as 1 to 2.
 constexpr double kShortWeight = 2;
+// What is smaller stays in the cache between the stages, and a call of the library takes longer.
+constexpr int64_t kLeastBytes = 2 << 20;
 
 // Elements that are reduced.
 struct Reduced {
@@ -30,7 +35,7 @@ Reduced ReducedIn(const Block& block) {
     const auto elements = static_cast<double>(value.type().element_count().value_or(0));
     if (!ReducesInStages(op)) {
       reduced.fused += elements;
-    } else if (value.use_count() == 1 && !value.is_argument() &&
+    } else if (value.use_count() == 1 && !value.is_argument() && BytesOf(value) >= kLeastBytes &&
                IsElementwise(*value.defining_op())) {
       reduced.staged += elements;
     }
