@@ -10,10 +10,10 @@ namespace plimsoll::testing {
 namespace {
 
 // Sums along the last dimension of squares, which something else may need as well.
-bool WantsFor(const std::string& length, bool is_kept = false) {
-  const std::string type = StrCat("tensor<10x", length, "xf32>");
+bool WantsFor(int rows, int length, bool is_kept = false) {
+  const std::string type = StrCat("tensor<", rows, "x", length, "xf32>");
   const std::unique_ptr<Module> module = OneOp(
-      {StrCat("10x", length, "xf32")},
+      {StrCat(rows, "x", length, "xf32")},
       StrCat(
           R"(%zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
       %squares = "stablehlo.multiply"(%0, %0) : ()",
@@ -25,19 +25,20 @@ bool WantsFor(const std::string& length, bool is_kept = false) {
         %sum = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
         "stablehlo.return"(%sum) : (tensor<f32>) -> ()
       }) : ()",
-          type, ", tensor<f32>) -> tensor<10xf32>"));
+          type, ", tensor<f32>) -> tensor<", rows, "xf32>"));
   return module != nullptr && WantsLibrarySums(*module->main()->entry_block());
 }
 
 TEST(LibrarySums, LongSumsOfWhatNeedNotExistAreTheLibrarys) {
-  EXPECT_TRUE(WantsFor("64"));
-  EXPECT_TRUE(WantsFor("1000"));
+  EXPECT_TRUE(WantsFor(10000, 64));
+  EXPECT_TRUE(WantsFor(1000, 1000));
 }
 
-TEST(LibrarySums, ShortSumsAndSumsOfWhatExistsAnywayAreNot) {
-  EXPECT_FALSE(WantsFor("3"));
-  EXPECT_FALSE(WantsFor("32"));
-  EXPECT_FALSE(WantsFor("64", /*is_kept=*/true));
+TEST(LibrarySums, SmallOnesShortOnesAndThoseOfWhatExistsAnywayAreNot) {
+  EXPECT_FALSE(WantsFor(10, 64));
+  EXPECT_FALSE(WantsFor(200000, 3));
+  EXPECT_FALSE(WantsFor(200000, 32));
+  EXPECT_FALSE(WantsFor(10000, 64, /*is_kept=*/true));
 }
 
 }  // namespace

@@ -65,6 +65,10 @@ StatusOr<Numbers> MakeNumbers(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int>
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0) return Refuse("a value has no elements");
     if (shape[i] == 1) numbers.cover[i] = kSame;
+    if (IsBatch(numbers.cover[i]) &&
+        llvm::is_contained(llvm::ArrayRef(numbers.cover).take_front(i), numbers.cover[i])) {
+      return Refuse("elements of the batch meet others");
+    }
     if (numbers.cover[i] != kEach) continue;
     if (static_cast<size_t>(shape[i]) > kMostNumbers / count) {
       return Refuse("a value has too many numbers for each element of the batch");
