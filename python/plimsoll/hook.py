@@ -19,6 +19,7 @@ from plimsoll import (
     algebra,
     allocator,
     compile_options,
+    kernels,
     record,
     refusal,
     roundtrip,
@@ -162,7 +163,7 @@ def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
         # What the device has differs from run to run: what was kept is checked when it is found.
         name = "device" if limit is None else limit.key
         flags = [os.environ.get(variable, "") for variable in xla_flags.VARIABLES.values()]
-        settings = f"{flags} {roundtrip.key()} {algebra.key()}"
+        settings = f"{flags} {roundtrip.key()} {algebra.key()} {kernels.key()}"
         return f"{original()} plimsoll {VERSION} limit {name} {settings}"
 
     return custom_hook
@@ -242,6 +243,8 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
             return compiler.backend_compile_and_load(
                 backend, computation, executable_devices, compile_options, host_callbacks
             )
+        # What the persistent cache holds may call them.
+        kernels.are_there(backend.platform)
         executable = original(
             backend,
             computation,

@@ -13,11 +13,19 @@ KERNELS = "PLIMSOLL_KERNELS"
 _TARGET = "plimsoll_kernel"
 
 
+def are_there(platform: str) -> bool:
+    """True if programs may call kernels; XLA knows them from then on."""
+    return platform == "cpu" and os.environ.get(KERNELS) == "1" and _register()
+
+
 def options(platform: str) -> dict[str, int]:
     """What the planner takes: how many threads kernels run on, if there are kernels at all."""
-    if platform != "cpu" or os.environ.get(KERNELS) != "1" or not _register():
-        return {}
-    return {"kernel_threads": len(os.sched_getaffinity(0))}
+    return {"kernel_threads": len(os.sched_getaffinity(0))} if are_there(platform) else {}
+
+
+def key() -> str:
+    """What of it belongs into the persistent cache's key."""
+    return os.environ.get(KERNELS, "")
 
 
 @functools.cache

@@ -17,11 +17,11 @@ print(np.asarray(result).tobytes().hex())
 """
 
 
-def start(cache: Path) -> subprocess.Popen:
+def start(cache: Path, script: str = SCRIPT, **others: str) -> subprocess.Popen:
     environment = {"PLIMSOLL_KERNELS": "1", "JAX_PLATFORMS": "cpu", "XDG_CACHE_HOME": str(cache)}
     return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT],
-        env=os.environ | environment,
+        [sys.executable, "-c", script],
+        env=os.environ | environment | others,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -49,6 +49,28 @@ def test_the_next_process_takes_what_one_has_compiled(tmp_path):
         name: file.st_ino for name, file in files.items()
     }
     assert all(file.st_mtime > 1e9 for file in kept(tmp_path).values())
+
+
+def test_programs_with_kernels_in_the_persistent_cache(tmp_path):
+    script = (
+        """
+import jax
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+"""
+        + SCRIPT
+        + """
+one, = (one for one in plimsoll.report() if one.name == "jit_product")
+print(one.from_cache)
+"""
+    )
+    folder = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
+    first = result_of(start(tmp_path, script, **folder))
+    second = result_of(start(tmp_path, script, **folder))
+    assert first.split() == [second.split()[0], "False"]
+    assert second.split()[1] == "True"
+    without = result_of(start(tmp_path, script, PLIMSOLL_KERNELS="0", **folder))
+    assert without.split()[1] == "False"
 
 
 def test_processes_at_once(tmp_path):
