@@ -118,9 +118,7 @@ StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
     } else if (name == "fresh_temporaries") {
       options.has_fresh_temporaries = bytes != 0;
     } else if (name == "kernel_threads") {
-      options.kernel_cost = [bytes](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
-        return CostOnCpu(program, lengths, bytes);
-      };
+      options.kernel_costs = CostsOnCpu(bytes);
     } else if (name == "most_value") {
       options.most_value_bytes = bytes;
     } else if (name == "most_chunk") {

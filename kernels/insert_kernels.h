@@ -12,6 +12,7 @@
 #include "ir/context.h"
 #include "ir/graph.h"
 #include "ir/status.h"
+#include "kernels/staged_program.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -19,7 +20,7 @@ namespace plimsoll {
 
 // What XLA knows the kernels by.
 inline constexpr std::string_view kKernelTarget = "plimsoll_kernel";
-// The option of a call that holds its tile program as text.
+// The option of a call that holds its program as text: of tiles or of stages.
 inline constexpr std::string_view kKernelProgram = "program";
 
 struct KernelCost {
@@ -31,10 +32,20 @@ struct KernelCost {
 using CostOfKernel = std::function<StatusOr<KernelCost>(const TileProgram& program,
                                                         llvm::ArrayRef<int64_t> lengths)>;
 
+// The same for a kernel of stages, of operands and results of these shapes.
+using CostOfStages = std::function<StatusOr<KernelCost>(
+    const StagedProgram& program, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results)>;
+
+struct KernelCosts {
+  CostOfKernel tiles;
+  CostOfStages stages;
+};
+
 struct KernelOptions {
   // Values of more bytes are not to exist, if a kernel can do without them.
   int64_t least_bytes = 1 << 20;
-  CostOfKernel cost;
+  KernelCosts costs;
 };
 
 struct InsertedKernel {

@@ -179,7 +179,7 @@ Status Planner::MakeBases() {
   if (!simplified.report.fired.empty()) {
     bases_.push_back({.simplified = std::move(simplified), .kernels = {}});
   }
-  if (options_.kernel_cost == nullptr || bases_.front().simplified.module->main() == nullptr) {
+  if (options_.kernel_costs.tiles == nullptr || bases_.front().simplified.module->main() == nullptr) {
     return OkStatus();
   }
   for (size_t i = 0, count = bases_.size(); i < count; ++i) {
@@ -190,7 +190,7 @@ Status Planner::MakeBases() {
     base.simplified.peak_before = plain.peak_before;
     Block& body = *base.simplified.module->main()->entry_block();
     ASSIGN_OR_RETURN(base.kernels, InsertKernels(base.simplified.module->context(), body,
-                                                 {.cost = options_.kernel_cost}));
+                                                 {.costs = options_.kernel_costs}));
     if (base.kernels.inserted.empty()) continue;
     RETURN_IF_ERROR(Verify(*base.simplified.module));
     base.simplified.peak_after = PeakOf(body).bytes;

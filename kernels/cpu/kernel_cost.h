@@ -17,6 +17,15 @@ namespace plimsoll {
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
                                int64_t threads);
 
+// The same for a kernel of stages.
+StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
+                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
+                                       int64_t threads);
+
+// Both, for that number of threads.
+KernelCosts CostsOnCpu(int64_t threads);
+
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_KERNELS_CPU_KERNEL_COST_H_

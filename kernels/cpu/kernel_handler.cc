@@ -12,7 +12,9 @@
 #include "ir/status.h"
 #include "kernels/cpu/kernel_store.h"
 #include "kernels/cpu/run_kernel.h"
+#include "kernels/cpu/run_stages.h"
 #include "kernels/insert_kernels.h"
+#include "kernels/staged_program.h"
 
 namespace plimsoll {
 namespace {
@@ -100,7 +102,6 @@ StatusOr<std::string_view> ProgramOf(const ffi::Attributes& attributes) {
 
 Status Run(const ffi::CallFrame& frame) {
   ASSIGN_OR_RETURN(const std::string_view program, ProgramOf(frame.attributes));
-  ASSIGN_OR_RETURN(const CompiledKernel* kernel, FindKernel(program));
   std::vector<KernelArray> operands;
   for (int64_t i = 0; i < frame.operands.size; ++i) {
     operands.push_back(ArrayOf(*frame.operands.buffers[i]));
@@ -112,11 +113,17 @@ Status Run(const ffi::CallFrame& frame) {
   if (results.empty()) return Status(ErrorCode::kInternal, "a kernel was called without scratch");
   const KernelArray scratch = results.back();
   results.pop_back();
-  return RunKernel(*kernel, operands, results,
-                   {static_cast<char*>(scratch.data), static_cast<size_t>(scratch.shape[0])},
-                   ThreadCount(frame), [&](int64_t count, int64_t workers, RunTask task) {
-                     RunOnPool(frame, count, workers, task);
-                   });
+  const llvm::MutableArrayRef<char> bytes(static_cast<char*>(scratch.data),
+                                          static_cast<size_t>(scratch.shape[0]));
+  const auto run_tasks = [&](int64_t count, int64_t workers, RunTask task) {
+    RunOnPool(frame, count, workers, task);
+  };
+  if (IsStagesText(program)) {
+    ASSIGN_OR_RETURN(const CompiledStages* stages, FindStages(program));
+    return RunStages(*stages, operands, results, bytes, ThreadCount(frame), run_tasks);
+  }
+  ASSIGN_OR_RETURN(const CompiledKernel* kernel, FindKernel(program));
+  return RunKernel(*kernel, operands, results, bytes, ThreadCount(frame), run_tasks);
 }
 
 }  // namespace
