@@ -14,8 +14,8 @@ namespace {
 
 // Steps along a long axis without a branch, and those that are summed before they are added to the
 // whole.
-constexpr int kUnrolled = 8;
-constexpr int kPart = 64;
+constexpr int kUnrolled = 16;
+constexpr int kPart = 16;
 
 Level LevelOf(AxisSet axes) {
   if ((axes & kColumnBit) != 0) return Level::kColumn;

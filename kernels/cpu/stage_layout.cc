@@ -18,6 +18,8 @@ constexpr int64_t kMostWorkerBytes = 4 << 20;
 constexpr int64_t kPanelBytes = 1408 << 10;
 constexpr int64_t kLeastRows = 8;
 constexpr int64_t kMostRows = 512;
+// Panels of small programs take a small part of what they spare.
+constexpr int64_t kLeastPieces = 8;
 // A sum's operands stay in the caches for all rows of a piece.
 constexpr int64_t kSummedAtOnce = 384;
 constexpr int64_t kTasksPerThread = 2;
@@ -236,7 +238,8 @@ class LayoutMaker {
     const int64_t row_bytes = RowBytes();
     int64_t rows = RoundUp(kMostRows, step);
     if (row_bytes > 0) rows = std::min(rows, kPanelBytes / row_bytes / step * step);
-    rows = std::max(least, std::min(rows, RoundUp(layout_.rows, step)));
+    rows = std::min(rows, RoundUp(layout_.rows, kLeastPieces * step) / kLeastPieces);
+    rows = std::max(least, rows);
     const auto is_too_much = [&] {
       return PlacePacked(rows) + rows * row_bytes > kMostWorkerBytes;
     };
