@@ -218,9 +218,22 @@ class Inserter {
       seconds += kernel->cost.seconds;
       single.push_back(*std::move(kernel));
     }
-    if (end > first && (single.empty() || staged->cost.seconds < seconds)) {
-      kernels.push_back(*std::move(staged));
-      return end;
+    if (end > first) {
+      std::vector<MadeKernel> beside;
+      double staged_seconds = staged->cost.seconds;
+      for (size_t level = first; level < end; ++level) {
+        const RegionLevel rest = {.sinks = SinksBesideStages(region, levels.levels[level]),
+                                  .written = {}};
+        if (rest.sinks.empty()) continue;
+        ASSIGN_OR_RETURN(MadeKernel kernel, MakeTiles(region, rest));
+        staged_seconds += kernel.cost.seconds;
+        beside.push_back(std::move(kernel));
+      }
+      if (single.empty() || staged_seconds < seconds) {
+        kernels.push_back(*std::move(staged));
+        llvm::append_range(kernels, std::move(beside));
+        return end;
+      }
     }
     llvm::append_range(kernels, std::move(single));
     return std::max(end, first + 1);
@@ -243,6 +256,9 @@ class Inserter {
 
   StatusOr<MadeKernel> MakeStages(const TileRegion& region, const RegionLevels& levels,
                                   size_t first, size_t end) const {
+    if (options_.costs.stages == nullptr) {
+      return Status(ErrorCode::kNotUnderstood, "it would be a kernel of stages");
+    }
     ASSIGN_OR_RETURN(StagedKernel kernel, MakeStagedProgram(region, levels, first, end));
     std::vector<llvm::ArrayRef<int64_t>> operands;
     for (const Value* operand : kernel.operands) operands.push_back(operand->type().shape());

@@ -39,7 +39,7 @@ using CostOfStages = std::function<StatusOr<KernelCost>(
 
 struct KernelCosts {
   CostOfKernel tiles;
-  CostOfStages stages;
+  CostOfStages stages;  // Null if there are to be none of these.
 };
 
 struct KernelOptions {

@@ -23,8 +23,7 @@ StatusOr<KernelCost> AnyCost(const TileProgram&, llvm::ArrayRef<int64_t>) {
   return KernelCost{.scratch_bytes = 64, .seconds = 0.5};
 }
 
-StatusOr<KernelCost> AnyCostOfStages(const StagedProgram&,
-                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>>,
+StatusOr<KernelCost> AnyCostOfStages(const StagedProgram&, llvm::ArrayRef<llvm::ArrayRef<int64_t>>,
                                      llvm::ArrayRef<llvm::ArrayRef<int64_t>>) {
   return KernelCost{.scratch_bytes = 64, .seconds = 0.7};
 }
@@ -41,10 +40,9 @@ Inserted Insert(const std::vector<std::string_view>& arguments, std::string_view
   inserted.module = Program(arguments, ops, results);
   if (inserted.module == nullptr) return inserted;
   Block& block = *inserted.module->main()->entry_block();
-  StatusOr<KernelReport> report =
-      InsertKernels(inserted.module->context(), block,
-                    {.least_bytes = least_bytes,
-                     .costs = {.tiles = AnyCost, .stages = AnyCostOfStages}});
+  StatusOr<KernelReport> report = InsertKernels(
+      inserted.module->context(), block,
+      {.least_bytes = least_bytes, .costs = {.tiles = AnyCost, .stages = AnyCostOfStages}});
   EXPECT_TRUE(report.ok()) << report.status().ToString();
   if (!report.ok()) return inserted;
   EXPECT_TRUE(Verify(*inserted.module).ok()) << Verify(*inserted.module).ToString();

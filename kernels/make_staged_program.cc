@@ -144,8 +144,11 @@ class Stager {
   Status MakeLevel(size_t level) {
     std::vector<const Op*> products;
     std::vector<const Op*> sinks;
+    const std::vector<const Op*> beside = SinksBesideStages(region_, levels_.levels[level]);
     for (const Op* sink : levels_.levels[level].sinks) {
-      (FeatureOf(*sink) ? products : sinks).push_back(sink);
+      if (!llvm::is_contained(beside, sink)) {
+        (FeatureOf(*sink) ? products : sinks).push_back(sink);
+      }
     }
     const std::vector<const Value*>& written = levels_.levels[level].written;
     const StagePanels panels(panels_[level].begin(), panels_[level].end());
@@ -241,6 +244,22 @@ class Stager {
 };
 
 }  // namespace
+
+std::vector<const Op*> SinksBesideStages(const TileRegion& region, const RegionLevel& level) {
+  const auto has_role = [&](llvm::ArrayRef<int> axes, RegionAxisRole role) {
+    return llvm::any_of(axes, [&](int axis) {
+      return axis != kNoAxis && region.axes[static_cast<size_t>(axis)].role == role;
+    });
+  };
+  std::vector<const Op*> beside;
+  for (const Op* sink : level.sinks) {
+    if (has_role(region.ReducedAxes(*sink), RegionAxisRole::kRow) &&
+        !has_role(region.value_axes.find(sink->result(0))->second, RegionAxisRole::kFeature)) {
+      beside.push_back(sink);
+    }
+  }
+  return beside;
+}
 
 StatusOr<StagedKernel> MakeStagedProgram(const TileRegion& region, const RegionLevels& levels,
                                          size_t first, size_t end) {

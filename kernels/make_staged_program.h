@@ -21,9 +21,12 @@ struct StagedKernel {
   std::vector<RegionKernel::Result> results;
 };
 
+// Sinks that stages do not compute: sums over rows that are no products.
+std::vector<const Op*> SinksBesideStages(const TileRegion& region, const RegionLevel& level);
+
 // For the levels from `first` to before `end`. Fails where kernels do not compute something of it,
 // where a level needs more of an earlier one than its own rows, and where nothing is handed on from
-// stage to stage.
+// stage to stage. Leaves the sinks above to others.
 StatusOr<StagedKernel> MakeStagedProgram(const TileRegion& region, const RegionLevels& levels,
                                          size_t first, size_t end);
 

@@ -119,9 +119,8 @@ class Verifier {
       return Error("a stage has other operands or results than its program");
     }
     if (program.AxesOfKind(TileAxisKind::kRank) != 0) return Error("a stage ranks columns");
-    const auto batch = static_cast<int>(llvm::count_if(program.axes, [](const TileAxis& axis) {
-      return axis.kind == TileAxisKind::kBatch;
-    }));
+    const auto batch = static_cast<int>(llvm::count_if(
+        program.axes, [](const TileAxis& axis) { return axis.kind == TileAxisKind::kBatch; }));
     if (batch_.value_or(batch) != batch) return Error("stages have different batches");
     batch_ = batch;
     if (stage.rows != kRowAxis && stage.rows != SummedAxis(program)) {
@@ -173,8 +172,8 @@ class Verifier {
     KnownArray known = Know(stage, result.array);
     known.can_be_read = stage.rows == kRowAxis;
     // Then one element of the batch is one piece of memory, which threads can have copies of.
-    const bool is_batch_first =
-        std::is_partitioned(known.common.begin(), known.common.end(), [](int axis) { return axis > 0; });
+    const bool is_batch_first = std::is_partitioned(known.common.begin(), known.common.end(),
+                                                    [](int axis) { return axis > 0; });
     if (!known.can_be_read && (is_panel || !is_batch_first)) {
       return Error("a sum over rows is a panel, or does not begin with the batch");
     }

@@ -102,6 +102,8 @@ class Planner {
   StatusOr<PlannedModule> Plan(const Base& base, const PlannerOptions& options,
                                const Strategy& strategy) const;
   Status MakeBases();
+  // One of them with kernels, if there are any.
+  Status AddKernels(size_t number, const KernelCosts& costs);
   StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 

@@ -151,16 +151,16 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
 }
 
 KernelCosts CostsOnCpu(int64_t threads) {
-  return {.tiles =
-              [threads](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
-                return CostOnCpu(program, lengths, threads);
-              },
-          .stages =
-              [threads](const StagedProgram& program,
-                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
-                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
-                return CostOfStagesOnCpu(program, operands, results, threads);
-              }};
+  return {
+      .tiles =
+          [threads](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
+            return CostOnCpu(program, lengths, threads);
+          },
+      .stages =
+          [threads](const StagedProgram& program, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
+            return CostOfStagesOnCpu(program, operands, results, threads);
+          }};
 }
 
 }  // namespace plimsoll

@@ -157,8 +157,8 @@ class StagesRun {
   }
 
   // Where the element is that the generated code knows by row 0.
-  char* BaseOf(const Stage& stage, const StagePlace& place, ScalarType type,
-               const int64_t* strides, const Task& task, int64_t row_begin) const {
+  char* BaseOf(const Stage& stage, const StagePlace& place, ScalarType type, const int64_t* strides,
+               const Task& task, int64_t row_begin) const {
     const auto number = static_cast<size_t>(place.number);
     const int64_t bytes = BytesOf(type);
     // A stage that sums over rows counts them from the piece's first one, as panels do.
@@ -237,7 +237,8 @@ class StagesRun {
       call.column_end = std::min(column + kernel.shape.block, columns);
       if (packs || !layout.is_packed_once) kernel.pack(&call);
       if (!packs) kernel.run(&call);
-      if (layout.is_packed_once) call.scratch = static_cast<char*>(call.scratch) + layout.packed_bytes;
+      if (layout.is_packed_once)
+        call.scratch = static_cast<char*>(call.scratch) + layout.packed_bytes;
     }
   }
 

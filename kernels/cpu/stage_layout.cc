@@ -19,7 +19,7 @@ constexpr int64_t kPanelBytes = 1408 << 10;
 constexpr int64_t kLeastRows = 8;
 constexpr int64_t kMostRows = 512;
 // Panels of small programs take a small part of what they spare.
-constexpr int64_t kLeastPieces = 8;
+constexpr int64_t kLeastPieces = 16;
 // A sum's operands stay in the caches for all rows of a piece.
 constexpr int64_t kSummedAtOnce = 384;
 constexpr int64_t kTasksPerThread = 2;
