@@ -5,7 +5,6 @@
 #include "compile/json.h"
 #include "compile/user_rules.h"
 #include "kernels/cpu/kernel_cost.h"
-#include "kernels/cpu/loop_cost.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/rule_table.h"
 
@@ -119,12 +118,7 @@ StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
     } else if (name == "fresh_temporaries") {
       options.has_fresh_temporaries = bytes != 0;
     } else if (name == "kernel_threads") {
-      options.kernel_cost = [bytes](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
-        return CostOnCpu(program, lengths, bytes);
-      };
-      options.loop_cost = [bytes](const LoopProgram& program, int64_t batch, int64_t turns) {
-        return LoopCostOnCpu(program, batch, turns, bytes);
-      };
+      options.kernel_costs = CostsOnCpu(bytes);
     } else if (name == "most_value") {
       options.most_value_bytes = bytes;
     } else if (name == "most_chunk") {

@@ -246,7 +246,7 @@ Inserted Insert(const std::vector<std::string_view>& arguments, std::string_view
   KernelOptions options = {
       .cost = [](const TileProgram&, llvm::ArrayRef<int64_t>) { return KernelCost{}; }};
   if (runs_loops) {
-    options.loop_cost = [](const LoopProgram&, int64_t batch, int64_t turns) {
+    options.costs.loops = [](const LoopProgram&, int64_t batch, int64_t turns) {
       return KernelCost{.seconds = static_cast<double>(batch * turns)};
     };
   }

@@ -1,7 +1,6 @@
 #include "kernels/insert_kernels.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -10,7 +9,9 @@
 #include "ir/builder.h"
 #include "kernels/emit_call.h"
 #include "kernels/insert_loops.h"
+#include "kernels/make_staged_program.h"
 #include "kernels/make_tile_program.h"
+#include "kernels/region_levels.h"
 #include "kernels/sort_ops.h"
 #include "kernels/tile_region.h"
 #include "kernels/tile_text.h"
@@ -21,34 +22,13 @@
 namespace plimsoll {
 namespace {
 
-// What one kernel gives.
-struct Group {
-  std::vector<const Op*> sinks;
-  std::vector<const Value*> written;
+// A kernel for one level of a region, or for several.
+struct MadeKernel {
+  std::string program;
+  std::vector<Value*> operands;
+  std::vector<RegionKernel::Result> results;
+  KernelCost cost;
 };
-
-// Sinks whose operands need results of other sinks come later: one kernel for each such level.
-std::map<int, Group> MakeGroups(const BlockView& view, const TileRegion& region) {
-  std::map<int, Group> groups;
-  llvm::DenseMap<const Value*, int> levels;
-  for (const Op* op : view.ops()) {
-    const bool is_inside = op->result_count() == 1 && region.values.contains(op->result(0));
-    const bool is_sink = region.sinks.contains(op);
-    int level = 0;
-    const auto take = [&](const Value* value) {
-      const bool is_from_kernel = !is_inside && !is_sink && region.written.contains(value);
-      level = std::max(level, levels.lookup(value) + (is_from_kernel ? 1 : 0));
-    };
-    for (const Value* operand : op->operands()) take(operand);
-    for (const Value* captured : view.Captured(*op)) take(captured);
-    if (is_sink) groups[level].sinks.push_back(op);
-    if (is_inside && region.written.contains(op->result(0))) {
-      groups[level].written.push_back(op->result(0));
-    }
-    for (const Value* result : op->results()) levels[result] = level + (is_sink ? 1 : 0);
-  }
-  return groups;
-}
 
 std::vector<int64_t> LengthsOf(const RegionKernel& kernel) {
   std::vector<int64_t> lengths(kernel.program.axes.size(), 1);
@@ -67,16 +47,15 @@ std::vector<int64_t> LengthsOf(const RegionKernel& kernel) {
 }
 
 // The call, and after it what is left to do for each result.
-Status EmitKernel(Builder& builder, const RegionKernel& kernel, const KernelCost& cost,
+Status EmitKernel(Builder& builder, const MadeKernel& kernel,
                   llvm::DenseMap<const Value*, Value*>& replaced) {
   Context& context = builder.context();
   std::vector<Type> types;
-  for (size_t i = 0; i < kernel.results.size(); ++i) {
-    types.push_back(context.TensorType(kernel.results[i].shape,
-                                       ElementType(context, kernel.program.results[i].array.type)));
+  for (const RegionKernel::Result& result : kernel.results) {
+    types.push_back(context.TensorType(result.shape, ElementType(context, result.type)));
   }
-  ASSIGN_OR_RETURN(Op* const call, EmitCall(builder, WriteTiles(kernel.program), kernel.operands,
-                                            std::move(types), cost));
+  ASSIGN_OR_RETURN(Op* const call, EmitCall(builder, kernel.program, kernel.operands,
+                                            std::move(types), kernel.cost));
   for (size_t i = 0; i < kernel.results.size(); ++i) {
     const RegionKernel::Result& result = kernel.results[i];
     Value* value = call->result(i);
@@ -87,6 +66,7 @@ Status EmitKernel(Builder& builder, const RegionKernel& kernel, const KernelCost
       value =
           builder.Reduce(value, NeutralOf(builder, result.reducer, element), outer, result.reducer);
     }
+    if (!result.permutation.empty()) value = builder.Transpose(value, result.permutation);
     const Op& maker = *result.value->defining_op();
     if (maker.Is(Opcode::kReduce) && maker.result_count() == 1) {
       const std::optional<Reduction> reduction = ReductionOf(maker);
@@ -139,29 +119,23 @@ class Inserter {
     const BlockView view(block_);
     const std::optional<TileRegion> region = FindTileRegion(view, seed, reason);
     if (!region) return false;
-    std::vector<RegionKernel> kernels;
-    std::vector<KernelCost> costs;
-    for (const auto& [level, group] : MakeGroups(view, *region)) {
-      StatusOr<RegionKernel> kernel = MakeTileProgram(*region, group.sinks, group.written);
-      if (!kernel.ok()) {
-        reason = kernel.status().message();
+    const RegionLevels levels = FindRegionLevels(view, *region);
+    std::vector<MadeKernel> kernels;
+    for (size_t first = 0; first < levels.levels.size();) {
+      StatusOr<size_t> end = MakeNext(*region, levels, first, kernels);
+      if (!end.ok()) {
+        reason = end.status().message();
         return false;
       }
-      const StatusOr<KernelCost> cost = options_.cost(kernel->program, LengthsOf(*kernel));
-      if (!cost.ok()) {
-        reason = cost.status().message();
-        return false;
-      }
-      kernels.push_back(*std::move(kernel));
-      costs.push_back(*cost);
+      first = *end;
     }
     Builder builder(context_, *block_.last());
     builder.set_location(seed.location());
     llvm::DenseMap<const Value*, Value*> replaced;
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      RETURN_IF_ERROR(EmitKernel(builder, kernels[i], costs[i], replaced));
-      report_.inserted.push_back({.program = WriteTiles(kernels[i].program),
-                                  .seconds = costs[i].seconds,
+    for (MadeKernel& kernel : kernels) {
+      RETURN_IF_ERROR(EmitKernel(builder, kernel, replaced));
+      report_.inserted.push_back({.program = std::move(kernel.program),
+                                  .seconds = kernel.cost.seconds,
                                   .location = seed.location(),
                                   .spared_bytes = BytesOf(seed)});
     }
@@ -169,6 +143,88 @@ class Inserter {
     Erase(*region);
     SortOps(block_);
     return true;
+  }
+
+  // Adds kernels for one level or more, whatever is faster, and gives the level that is next.
+  StatusOr<size_t> MakeNext(const TileRegion& region, const RegionLevels& levels, size_t first,
+                            std::vector<MadeKernel>& kernels) const {
+    StatusOr<MadeKernel> staged = MadeKernel();
+    size_t end = first;
+    for (size_t next = first; next < levels.levels.size(); ++next) {
+      StatusOr<MadeKernel> longer = MakeStages(region, levels, first, next + 1);
+      if (longer.ok()) {
+        staged = std::move(longer);
+        end = next + 1;
+      } else if (next > first) {
+        break;
+      } else {
+        staged = longer.status();
+      }
+    }
+    std::vector<MadeKernel> single;
+    double seconds = 0;
+    for (size_t level = first; level < std::max(end, first + 1); ++level) {
+      StatusOr<MadeKernel> kernel = MakeTiles(region, levels.levels[level]);
+      if (!kernel.ok()) {
+        if (end == first) return HasProducts(region) ? staged.status() : kernel.status();
+        single.clear();
+        break;
+      }
+      seconds += kernel->cost.seconds;
+      single.push_back(*std::move(kernel));
+    }
+    if (end > first) {
+      std::vector<MadeKernel> beside;
+      double staged_seconds = staged->cost.seconds;
+      for (size_t level = first; level < end; ++level) {
+        const RegionLevel rest = {.sinks = SinksBesideStages(region, levels.levels[level]),
+                                  .written = {}};
+        if (rest.sinks.empty()) continue;
+        ASSIGN_OR_RETURN(MadeKernel kernel, MakeTiles(region, rest));
+        staged_seconds += kernel.cost.seconds;
+        beside.push_back(std::move(kernel));
+      }
+      if (single.empty() || staged_seconds < seconds) {
+        kernels.push_back(*std::move(staged));
+        llvm::append_range(kernels, std::move(beside));
+        return end;
+      }
+    }
+    llvm::append_range(kernels, std::move(single));
+    return std::max(end, first + 1);
+  }
+
+  static bool HasProducts(const TileRegion& region) {
+    return llvm::any_of(
+        region.axes, [](const RegionAxis& axis) { return axis.role == RegionAxisRole::kFeature; });
+  }
+
+  StatusOr<MadeKernel> MakeTiles(const TileRegion& region, const RegionLevel& level) const {
+    ASSIGN_OR_RETURN(RegionKernel kernel, MakeTileProgram(region, level.sinks, level.written));
+    ASSIGN_OR_RETURN(const KernelCost cost,
+                     options_.costs.tiles(kernel.program, LengthsOf(kernel)));
+    return MadeKernel{.program = WriteTiles(kernel.program),
+                      .operands = std::move(kernel.operands),
+                      .results = std::move(kernel.results),
+                      .cost = cost};
+  }
+
+  StatusOr<MadeKernel> MakeStages(const TileRegion& region, const RegionLevels& levels,
+                                  size_t first, size_t end) const {
+    if (options_.costs.stages == nullptr) {
+      return Status(ErrorCode::kNotUnderstood, "it would be a kernel of stages");
+    }
+    ASSIGN_OR_RETURN(StagedKernel kernel, MakeStagedProgram(region, levels, first, end));
+    std::vector<llvm::ArrayRef<int64_t>> operands;
+    for (const Value* operand : kernel.operands) operands.push_back(operand->type().shape());
+    std::vector<llvm::ArrayRef<int64_t>> results;
+    for (const RegionKernel::Result& result : kernel.results) results.emplace_back(result.shape);
+    ASSIGN_OR_RETURN(const KernelCost cost,
+                     options_.costs.stages(kernel.program, operands, results));
+    return MadeKernel{.program = WriteStages(kernel.program),
+                      .operands = std::move(kernel.operands),
+                      .results = std::move(kernel.results),
+                      .cost = cost};
   }
 
   // What the kernels do now.
@@ -202,7 +258,7 @@ class Inserter {
 
 StatusOr<KernelReport> InsertKernels(Context& context, Block& block, const KernelOptions& options) {
   KernelReport report;
-  if (options.loop_cost != nullptr) RETURN_IF_ERROR(InsertLoops(context, block, options, report));
+  if (options.costs.loops != nullptr) RETURN_IF_ERROR(InsertLoops(context, block, options, report));
   std::vector<Block*> blocks = {&block};
   for (Op& op : block) {
     Walk(op, [&](Op& inner) {

@@ -14,6 +14,7 @@
 #include "ir/graph.h"
 #include "ir/status.h"
 #include "kernels/loop_program.h"
+#include "kernels/staged_program.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -21,7 +22,7 @@ namespace plimsoll {
 
 // What XLA knows the kernels by.
 inline constexpr std::string_view kKernelTarget = "plimsoll_kernel";
-// The option of a call that holds its tile program or loop program as text.
+// The option of a call that holds its program as text: of tiles, of stages or of a loop.
 inline constexpr std::string_view kKernelProgram = "program";
 
 struct KernelCost {
@@ -33,16 +34,26 @@ struct KernelCost {
 using CostOfKernel = std::function<StatusOr<KernelCost>(const TileProgram& program,
                                                         llvm::ArrayRef<int64_t> lengths)>;
 
-// What a kernel with a loop inside takes for a batch and a number of turns.
+// The same for a kernel of stages, of operands and results of these shapes.
+using CostOfStages = std::function<StatusOr<KernelCost>(
+    const StagedProgram& program, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results)>;
+
+// The same for a kernel with a loop inside, for a batch and a number of turns.
 using CostOfLoop =
     std::function<StatusOr<KernelCost>(const LoopProgram& program, int64_t batch, int64_t turns)>;
+
+// Null for kinds that there are to be none of.
+struct KernelCosts {
+  CostOfKernel tiles = nullptr;
+  CostOfStages stages = nullptr;
+  CostOfLoop loops = nullptr;
+};
 
 struct KernelOptions {
   // Values of more bytes are not to exist, if a kernel can do without them.
   int64_t least_bytes = 1 << 20;
-  CostOfKernel cost;
-  // Null if loops are to stay.
-  CostOfLoop loop_cost = nullptr;
+  KernelCosts costs;
 };
 
 struct InsertedKernel {

@@ -61,7 +61,7 @@ class LoopInserter {
       return false;
     }
     const StatusOr<KernelCost> cost =
-        options_.loop_cost(found->program, found->batch, found->turns.value_or(kUsualTurns));
+        options_.costs.loops(found->program, found->batch, found->turns.value_or(kUsualTurns));
     if (!cost.ok()) {
       Refuse(loop, cost.status().message());
       return false;

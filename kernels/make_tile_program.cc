@@ -1,6 +1,9 @@
 #include "kernels/make_tile_program.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -44,33 +47,15 @@ std::optional<uint64_t> UniformBits(const Value& value) {
 
 class Converter {
  public:
-  Converter(const TileRegion& region, RegionKernel& kernel)
-      : region_(region), kernel_(kernel), program_(kernel.program) {
+  Converter(const TileRegion& region, const EarlierStages& earlier, RegionKernel& kernel)
+      : region_(region), earlier_(earlier), kernel_(kernel), program_(kernel.program) {
     program_.axes = {{.kind = TileAxisKind::kRow}, {.kind = TileAxisKind::kColumn}};
+    // All stages have the batch in the same order. Other axes come when they are needed.
     for (const RegionAxis& axis : region.axes) {
-      switch (axis.role) {
-        case RegionAxisRole::kRow:
-          tile_axes_.push_back(kRowAxis);
-          break;
-        case RegionAxisRole::kColumn:
-          tile_axes_.push_back(kColumnAxis);
-          break;
-        case RegionAxisRole::kBatch:
-          tile_axes_.push_back(static_cast<int>(program_.axes.size()));
-          program_.axes.push_back({.kind = TileAxisKind::kBatch});
-          break;
-        case RegionAxisRole::kShort:
-          tile_axes_.push_back(static_cast<int>(program_.axes.size()));
-          program_.axes.push_back({.kind = TileAxisKind::kShort, .length = axis.length});
-          break;
-        case RegionAxisRole::kRank:
-          tile_axes_.push_back(static_cast<int>(program_.axes.size()));
-          program_.axes.push_back({.kind = TileAxisKind::kRank, .length = axis.length});
-          break;
-        case RegionAxisRole::kLong:
-          tile_axes_.push_back(static_cast<int>(program_.axes.size()));
-          program_.axes.push_back({.kind = TileAxisKind::kLong});
-          break;
+      tile_axes_.push_back(kNoAxis);
+      if (axis.role == RegionAxisRole::kBatch) {
+        tile_axes_.back() = static_cast<int>(program_.axes.size());
+        program_.axes.push_back({.kind = TileAxisKind::kBatch});
       }
     }
   }
@@ -79,6 +64,12 @@ class Converter {
     if (const std::optional<Opcode> reducer = ArgReducerOf(sink)) return AddArg(sink, *reducer);
     if (sink.Is(Opcode::kChloTopK)) return AddTop(sink);
     const Value& result = *sink.result(0);
+    for (const int axis : region_.value_axes.find(&result)->second) {
+      if (axis != kNoAxis &&
+          region_.axes[static_cast<size_t>(axis)].role == RegionAxisRole::kFeature) {
+        return Refuse("a product with more columns than are unrolled");
+      }
+    }
     int value = 0;
     Opcode reducer = Opcode::kAdd;
     if (sink.Is(Opcode::kDotGeneral)) {
@@ -101,14 +92,13 @@ class Converter {
         made.reduced |= AxisBit(TileAxisOf(axis));
       }
     }
-    for (const int axis : axes) made.array.axes.push_back(TileAxisOf(axis));
-    llvm::append_range(kept.shape, result.type().shape());
+    AddDimensions(axes, result.type().shape(), made.array, kept);
+    // What is left are the rows and columns of a product: sums over what is read so far.
+    const bool is_product = made.reduced == 0 && sink.Is(Opcode::kDotGeneral) && is_product_;
+    if (made.reduced == 0 && !is_product) made.reducer = Opcode::kUnknown;
     const ScalarType type = program_.ops[static_cast<size_t>(value)].type;
-    made.array.type = made.reduced == 0 ? type : AccumulatorOf(type);
-    if (made.reduced == 0) made.reducer = Opcode::kUnknown;
-    RETURN_IF_ERROR(AddResult(program_, std::move(made)));
-    kernel_.results.push_back(std::move(kept));
-    return OkStatus();
+    made.array.type = made.reducer == Opcode::kUnknown ? type : AccumulatorOf(type);
+    return Keep(std::move(made), std::move(kept));
   }
 
   // The best value along the columns, and its position.
@@ -152,28 +142,83 @@ class Converter {
       }
       const ScalarType type = program_.ops[static_cast<size_t>(made.value)].type;
       made.array.type = i == 0 ? AccumulatorOf(type) : type;
-      RETURN_IF_ERROR(AddResult(program_, std::move(made)));
-      kernel_.results.push_back(
-          {.value = sink.result(i), .shape = sink.result(i)->type().shape().vec()});
+      RETURN_IF_ERROR(Keep(std::move(made), {.value = sink.result(i),
+                                             .shape = sink.result(i)->type().shape().vec()}));
     }
     return OkStatus();
   }
 
-  Status AddWritten(const Value& value) {
+  Status AddWritten(const Value& value, llvm::ArrayRef<int> axes) {
     ASSIGN_OR_RETURN(const int number, Convert(value));
     TileResult made = {.value = number};
     made.array.type = program_.ops[static_cast<size_t>(number)].type;
-    for (const int axis : region_.value_axes.find(&value)->second) {
-      made.array.axes.push_back(TileAxisOf(axis));
-    }
-    RETURN_IF_ERROR(AddResult(program_, std::move(made)));
-    kernel_.results.push_back({.value = &value, .shape = value.type().shape().vec()});
-    return OkStatus();
+    for (const int axis : axes) made.array.axes.push_back(TileAxisOf(axis));
+    return Keep(std::move(made), {.value = &value, .shape = value.type().shape().vec()});
+  }
+
+  Status AddProduct(const Op& sink) {
+    is_product_ = true;
+    return AddSink(sink);
   }
 
  private:
-  int TileAxisOf(int axis) const {
-    return axis == kNoAxis ? kNoAxis : tile_axes_[static_cast<size_t>(axis)];
+  int TileAxisOf(int axis) {
+    if (axis == kNoAxis) return kNoAxis;
+    int& tile_axis = tile_axes_[static_cast<size_t>(axis)];
+    if (tile_axis != kNoAxis) return tile_axis;
+    const RegionAxis& info = region_.axes[static_cast<size_t>(axis)];
+    TileAxis added;
+    switch (info.role) {
+      case RegionAxisRole::kRow:
+        return tile_axis = kRowAxis;
+      case RegionAxisRole::kColumn:
+        return tile_axis = kColumnAxis;
+      case RegionAxisRole::kBatch:
+        added = {.kind = TileAxisKind::kBatch};
+        break;
+      case RegionAxisRole::kShort:
+        added = {.kind = TileAxisKind::kShort, .length = info.length};
+        break;
+      case RegionAxisRole::kRank:
+        added = {.kind = TileAxisKind::kRank, .length = info.length};
+        break;
+      case RegionAxisRole::kLong:
+      case RegionAxisRole::kFeature:
+        added = {.kind = TileAxisKind::kLong};
+        break;
+    }
+    tile_axis = static_cast<int>(program_.axes.size());
+    program_.axes.push_back(added);
+    return tile_axis;
+  }
+
+  // The dimensions of a sink's result. A product's columns are the last, so that they are written
+  // by whole vectors.
+  void AddDimensions(const std::vector<int>& axes, llvm::ArrayRef<int64_t> shape, TileArray& array,
+                     RegionKernel::Result& kept) {
+    std::vector<size_t> order(axes.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (is_product_) {
+      const auto column =
+          llvm::find_if(order, [&](size_t i) { return TileAxisOf(axes[i]) == kColumnAxis; });
+      std::rotate(column, column + 1, order.end());
+    }
+    for (const size_t i : order) {
+      array.axes.push_back(TileAxisOf(axes[i]));
+      kept.shape.push_back(shape[i]);
+    }
+    if (llvm::is_sorted(order)) return;
+    kept.permutation.resize(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      kept.permutation[order[i]] = static_cast<int64_t>(i);
+    }
+  }
+
+  Status Keep(TileResult made, RegionKernel::Result kept) {
+    kept.type = made.array.type;
+    RETURN_IF_ERROR(AddResult(program_, std::move(made)));
+    kernel_.results.push_back(std::move(kept));
+    return OkStatus();
   }
 
   StatusOr<int> FoldInner(const Op& op, Opcode reducer, int value) {
@@ -207,21 +252,75 @@ class Converter {
   StatusOr<int> Operand(const Op& op, size_t number) {
     Value* value = op.operand(number);
     if (region_.values.contains(value)) return Convert(*value);
-    const std::optional<ScalarType> type = ScalarTypeOf(value->type().element_type());
-    if (const std::optional<uint64_t> bits = UniformBits(*value)) {
+    return Outside(*value, region_.AxesOfOperand(op, number));
+  }
+
+  // A value that is not of the region: an array, or made of results of earlier stages for its rows.
+  StatusOr<int> Outside(Value& value, const std::vector<int>& axes) {
+    const std::optional<ScalarType> type = ScalarTypeOf(value.type().element_type());
+    if (const std::optional<uint64_t> bits = UniformBits(value)) {
       return AddConstant(program_, *type, *bits);
     }
-    TileArray array = {.type = *type, .axes = {}};
-    for (const int axis : region_.AxesOfOperand(op, number)) {
-      array.axes.push_back(TileAxisOf(axis));
-    }
-    // The same array along the same axes is one operand.
-    for (size_t i = 0; i < kernel_.operands.size(); ++i) {
-      if (kernel_.operands[i] == value && program_.operands[i] == array) {
-        return loads_[i];
+    if (!earlier_.depends || !earlier_.depends(value)) return Load(value, *type, axes);
+    if (earlier_.results.contains(&value)) {
+      if (region_.value_axes.find(&value)->second != axes) {
+        return Refuse("a later stage needs rows of an earlier one along other axes");
       }
+      ASSIGN_OR_RETURN(const int sum, Load(value, AccumulatorOf(*type), axes));
+      return As(*type, sum);
     }
-    kernel_.operands.push_back(value);
+    const auto found = outside_.find({&value, axes});
+    if (found != outside_.end()) return found->second;
+    ASSIGN_OR_RETURN(const int number, ConvertRows(value, axes));
+    outside_[{&value, axes}] = number;
+    return number;
+  }
+
+  StatusOr<int> ConvertRows(const Value& value, const std::vector<int>& axes) {
+    const Op* op = value.defining_op();
+    if (op == nullptr || !IsTileable(*op)) return Refuse("a later stage needs more than its rows");
+    switch (op->opcode()) {
+      case Opcode::kBroadcastInDim: {
+        std::vector<int> from;
+        for (const int64_t to : op->Get("broadcast_dimensions").integers()) {
+          const bool is_one = op->operand(0)->type().shape()[from.size()] == 1;
+          from.push_back(is_one ? kNoAxis : axes[static_cast<size_t>(to)]);
+        }
+        return Outside(*op->operand(0), from);
+      }
+      case Opcode::kReshape: {
+        std::vector<int> from(op->operand(0)->type().rank(), kNoAxis);
+        const auto matched = MatchReshape(*op);
+        for (const auto& [own, to] : *matched) from[own] = axes[to];
+        return Outside(*op->operand(0), from);
+      }
+      case Opcode::kConstant:
+      case Opcode::kDotGeneral:
+      case Opcode::kIota:
+      case Opcode::kReduce:
+      case Opcode::kTranspose:
+        return Refuse("a later stage needs more than its rows");
+      default:
+        break;
+    }
+    std::vector<int> operands;
+    for (Value* operand : op->operands()) {
+      const std::vector<int> none;
+      ASSIGN_OR_RETURN(const int number,
+                       Outside(*operand, operand->type().rank() == 0 ? none : axes));
+      operands.push_back(number);
+    }
+    return Compute(*op, std::move(operands));
+  }
+
+  // An array along axes of the region. The same one along the same axes is one operand.
+  StatusOr<int> Load(Value& value, ScalarType type, llvm::ArrayRef<int> axes) {
+    TileArray array = {.type = type, .axes = {}};
+    for (const int axis : axes) array.axes.push_back(TileAxisOf(axis));
+    for (size_t i = 0; i < kernel_.operands.size(); ++i) {
+      if (kernel_.operands[i] == &value && program_.operands[i] == array) return loads_[i];
+    }
+    kernel_.operands.push_back(&value);
     program_.operands.push_back(std::move(array));
     ASSIGN_OR_RETURN(const int load,
                      AddLoad(program_, static_cast<int>(program_.operands.size()) - 1));
@@ -232,7 +331,15 @@ class Converter {
   StatusOr<int> Convert(const Value& value) {
     const auto found = converted_.find(&value);
     if (found != converted_.end()) return found->second;
-    ASSIGN_OR_RETURN(const int number, ConvertOp(*value.defining_op()));
+    const auto panel = earlier_.values.find(&value);
+    int number = 0;
+    if (panel != earlier_.values.end()) {
+      const ScalarType type = *ScalarTypeOf(value.type().element_type());
+      ASSIGN_OR_RETURN(number, Load(*value.defining_op()->result(0), type, panel->second));
+    } else {
+      ASSIGN_OR_RETURN(number, ConvertOp(*value.defining_op()));
+      kernel_.made.push_back(&value);
+    }
     converted_[&value] = number;
     return number;
   }
@@ -276,32 +383,60 @@ class Converter {
       ASSIGN_OR_RETURN(const int operand, Operand(op, i));
       operands.push_back(operand);
     }
+    return Compute(op, std::move(operands));
+  }
+
+  // An elementwise op.
+  StatusOr<int> Compute(const Op& op, std::vector<int> operands) {
     if (op.Is(Opcode::kCompare)) {
       ASSIGN_OR_RETURN(const Comparison comparison, ComparisonOf(op));
       return AddCompare(program_, comparison, operands[0], operands[1]);
     }
     if (op.Is(Opcode::kConvert) || op.Is(Opcode::kBitcastConvert)) {
+      const std::optional<ScalarType> type = ScalarTypeOf(op.result(0)->type().element_type());
       return AddConvert(program_, op.opcode(), *type, operands[0]);
     }
     return AddCompute(program_, op.opcode(), std::move(operands));
   }
 
   const TileRegion& region_;
+  const EarlierStages& earlier_;
   RegionKernel& kernel_;
   TileProgram& program_;
   std::vector<int> tile_axes_;
   std::vector<int> loads_;
   llvm::DenseMap<const Value*, int> converted_;
+  std::map<std::pair<const Value*, std::vector<int>>, int> outside_;
+  bool is_product_ = false;
 };
 
 }  // namespace
 
 StatusOr<RegionKernel> MakeTileProgram(const TileRegion& region, llvm::ArrayRef<const Op*> sinks,
                                        llvm::ArrayRef<const Value*> written) {
+  return MakeStageProgram(region, sinks, written, /*panels=*/{}, EarlierStages());
+}
+
+StatusOr<RegionKernel> MakeStageProgram(const TileRegion& region, llvm::ArrayRef<const Op*> sinks,
+                                        llvm::ArrayRef<const Value*> written,
+                                        const StagePanels& panels, const EarlierStages& earlier) {
   RegionKernel kernel;
-  Converter converter(region, kernel);
+  Converter converter(region, earlier, kernel);
   for (const Op* sink : sinks) RETURN_IF_ERROR(converter.AddSink(*sink));
-  for (const Value* value : written) RETURN_IF_ERROR(converter.AddWritten(*value));
+  for (const Value* value : written) {
+    RETURN_IF_ERROR(converter.AddWritten(*value, region.value_axes.find(value)->second));
+  }
+  for (const auto& [value, axes] : panels) {
+    RETURN_IF_ERROR(converter.AddWritten(*value, axes));
+  }
+  RETURN_IF_ERROR(Verify(kernel.program));
+  return kernel;
+}
+
+StatusOr<RegionKernel> MakeProductProgram(const TileRegion& region, const Op& sink,
+                                          const EarlierStages& earlier) {
+  RegionKernel kernel;
+  RETURN_IF_ERROR(Converter(region, earlier, kernel).AddProduct(sink));
   RETURN_IF_ERROR(Verify(kernel.program));
   return kernel;
 }

@@ -339,8 +339,9 @@ Status AddResult(TileProgram& program, TileResult result) {
     if ((axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit)) {
       return Error("a result that is written has the row and the column");
     }
-    if (result.reducer != Opcode::kUnknown || result.follows != -1) {
-      return Error("a result that is written has nothing to be reduced by");
+    if (result.follows != -1 ||
+        (result.reducer != Opcode::kUnknown && !IsReducer(result.reducer, value.type))) {
+      return Error("a result that is written follows no other, and is added by a reducer or not");
     }
   } else if (result.follows >= 0) {
     RETURN_IF_ERROR(ExpectFollower(program, result));
@@ -360,7 +361,7 @@ Status AddResult(TileProgram& program, TileResult result) {
       (reducer == Opcode::kChloTopK && result.reduced != kColumnBit)) {
     return Error("the best columns, and only they, have one axis of ranks");
   }
-  const bool is_summed = result.reduced != 0 && result.follows < 0;
+  const bool is_summed = result.reducer != Opcode::kUnknown;
   if (result.array.type != (is_summed ? AccumulatorOf(value.type) : value.type)) {
     return Error("a result is ", Name(result.array.type), ", its value ", Name(value.type));
   }

@@ -81,7 +81,8 @@ struct TileOp {
 struct TileResult {
   int value = 0;
   AxisSet reduced = 0;  // Of kRowBit and kColumnBit; none: written.
-  // kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, or kChloTopK for the largest.
+  // kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, or kChloTopK for the largest. A result that is
+  // written may have one of the first six: it is combined with what is there.
   Opcode reducer = Opcode::kUnknown;
   // The number of an earlier result by kMaximum, kMinimum or kChloTopK: this one is of the columns
   // that won there, of equal ones the first.

@@ -28,48 +28,6 @@ bool IsTensorOfNumbers(const Value& value) {
          ScalarTypeOf(value.type().element_type()).has_value();
 }
 
-// The dimensions of a reshape's operand and result that are longer than 1, if they are the same.
-std::optional<std::vector<std::pair<size_t, size_t>>> MatchReshape(const Op& op) {
-  std::vector<std::pair<size_t, size_t>> matched;
-  const llvm::ArrayRef<int64_t> from = op.operand(0)->type().shape();
-  const llvm::ArrayRef<int64_t> to = op.result(0)->type().shape();
-  size_t i = 0;
-  for (size_t j = 0; j < to.size(); ++j) {
-    if (to[j] == 1) continue;
-    while (i < from.size() && from[i] == 1) ++i;
-    if (i == from.size() || from[i] != to[j]) return std::nullopt;
-    matched.emplace_back(i++, j);
-  }
-  return matched;
-}
-
-// True if a kernel can compute the op's result element by element.
-bool IsTileable(const Op& op) {
-  if (op.result_count() != 1 || op.region_count() > 1 || !IsTensorOfNumbers(*op.result(0))) {
-    return false;
-  }
-  if (!llvm::all_of(op.operands(), [](const Value* v) { return IsTensorOfNumbers(*v); })) {
-    return false;
-  }
-  switch (op.opcode()) {
-    case Opcode::kBroadcastInDim:
-    case Opcode::kTranspose:
-    case Opcode::kIota:
-    case Opcode::kDotGeneral:
-      return true;
-    case Opcode::kConstant:
-      return IsUniform(op.result(0));
-    case Opcode::kReshape:
-      return MatchReshape(op).has_value();
-    case Opcode::kReduce:
-      return ReductionOf(op).has_value();
-    case Opcode::kBitcastConvert:
-      return op.operand(0)->type().rank() == op.result(0)->type().rank();
-    default:
-      return IsTileOpcode(op.opcode());
-  }
-}
-
 // True if the op finds the best elements and their positions.
 bool IsRanking(const Op& op) { return op.Is(Opcode::kChloTopK) || ArgReducerOf(op).has_value(); }
 
@@ -443,10 +401,12 @@ class RegionBuilder {
       }
       // Values without it are made outside if they are without the row or the column as well.
       bool is_everywhere = true;
+      bool is_anywhere = false;
       bool is_folded = false;
       for (const Value* value : region_.values) {
         if (!HasAxis(*value, first) || !HasAxis(*value, second)) continue;
         is_everywhere &= HasAxis(*value, axis);
+        is_anywhere |= HasAxis(*value, axis);
         is_folded |= llvm::is_contained(region_.ReducedAxes(*value->defining_op()), axis);
         const Op& op = *value->defining_op();
         if (op.Is(Opcode::kIota)) {
@@ -458,6 +418,8 @@ class RegionBuilder {
         info.role = RegionAxisRole::kBatch;
       } else if (info.length <= kMostShort) {
         info.role = RegionAxisRole::kShort;
+      } else if (!is_anywhere && !is_folded && IsResultAxis(axis)) {
+        info.role = RegionAxisRole::kFeature;
       } else if (IsResultAxis(axis)) {
         return false;
       } else {
@@ -540,6 +502,46 @@ class RegionBuilder {
 };
 
 }  // namespace
+
+std::optional<std::vector<std::pair<size_t, size_t>>> MatchReshape(const Op& op) {
+  std::vector<std::pair<size_t, size_t>> matched;
+  const llvm::ArrayRef<int64_t> from = op.operand(0)->type().shape();
+  const llvm::ArrayRef<int64_t> to = op.result(0)->type().shape();
+  size_t i = 0;
+  for (size_t j = 0; j < to.size(); ++j) {
+    if (to[j] == 1) continue;
+    while (i < from.size() && from[i] == 1) ++i;
+    if (i == from.size() || from[i] != to[j]) return std::nullopt;
+    matched.emplace_back(i++, j);
+  }
+  return matched;
+}
+
+bool IsTileable(const Op& op) {
+  if (op.result_count() != 1 || op.region_count() > 1 || !IsTensorOfNumbers(*op.result(0))) {
+    return false;
+  }
+  if (!llvm::all_of(op.operands(), [](const Value* v) { return IsTensorOfNumbers(*v); })) {
+    return false;
+  }
+  switch (op.opcode()) {
+    case Opcode::kBroadcastInDim:
+    case Opcode::kTranspose:
+    case Opcode::kIota:
+    case Opcode::kDotGeneral:
+      return true;
+    case Opcode::kConstant:
+      return IsUniform(op.result(0));
+    case Opcode::kReshape:
+      return MatchReshape(op).has_value();
+    case Opcode::kReduce:
+      return ReductionOf(op).has_value();
+    case Opcode::kBitcastConvert:
+      return op.operand(0)->type().rank() == op.result(0)->type().rank();
+    default:
+      return IsTileOpcode(op.opcode());
+  }
+}
 
 const std::vector<int>& TileRegion::AxesOfOperand(const Op& op, size_t operand) const {
   const auto found = value_axes.find(op.operand(operand));

@@ -21,7 +21,15 @@
 namespace plimsoll {
 
 // What an axis of a region is to its kernel.
-enum class RegionAxisRole : uint8_t { kRow, kColumn, kBatch, kShort, kLong, kRank };
+enum class RegionAxisRole : uint8_t {
+  kRow,
+  kColumn,
+  kBatch,
+  kShort,
+  kLong,
+  kRank,
+  kFeature,  // Of products that reduce the row or the column; no value of the region has it.
+};
 
 struct RegionAxis {
   int64_t length = 0;
@@ -48,6 +56,12 @@ struct TileRegion {
   // The axes that the op's operands have and its result does not.
   std::vector<int> ReducedAxes(const Op& op) const;
 };
+
+// True if a kernel can compute the op's result element by element.
+bool IsTileable(const Op& op);
+
+// The dimensions of a reshape's operand and result that are longer than 1, if they are the same.
+std::optional<std::vector<std::pair<size_t, size_t>>> MatchReshape(const Op& op);
 
 // The region around a value; nothing, and why, if there is none that spares its memory.
 std::optional<TileRegion> FindTileRegion(const BlockView& view, const Value& seed,

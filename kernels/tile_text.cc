@@ -198,7 +198,7 @@ std::string WriteTiles(const TileProgram& program) {
   }
   for (const TileResult& result : program.results) {
     text += StrCat("result ", ArrayText(program, result.array), " = ");
-    if (result.reduced != 0) {
+    if (result.reducer != Opcode::kUnknown || result.follows >= 0) {
       text += StrCat(ReducerText(result), (result.reduced & kRowBit) != 0 ? " r" : "",
                      (result.reduced & kColumnBit) != 0 ? " c" : "", " ");
     }

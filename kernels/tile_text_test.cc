@@ -113,10 +113,12 @@ TEST(TileText, SaysWhatIsWrong) {
               HasSubstr("a result is bf16, its value bf16"));
   EXPECT_THAT(ErrorOf("axes r c\n%0 = iota i32 c\nresult i32[c] = %0\n"),
               HasSubstr("has the row and the column"));
-  for (const std::string_view reducer : {"add", "top", "with 0", "with -2"}) {
+  for (const std::string_view reducer : {"top", "with 0", "with -2", "subtract"}) {
     EXPECT_THAT(ErrorOf(StrCat("axes r c\n%0 = iota i32 c\nresult i32[r, c] = ", reducer, " %0\n")),
-                HasSubstr("nothing to be reduced by"));
+                HasSubstr("added by a reducer or not"));
   }
+  EXPECT_THAT(ErrorOf("axes r c\n%0 = iota bf16 c\nresult bf16[r, c] = add %0\n"),
+              HasSubstr("a result is bf16, its value bf16"));
   EXPECT_THAT(ErrorOf("axes r c\noperand f32[r, r]\n"), HasSubstr("one axis twice"));
   EXPECT_THAT(ErrorOf("hello\n"), HasSubstr("line 1: `hello` is neither"));
   EXPECT_THAT(ErrorOf("axes r c\noperand f32[r\n"), HasSubstr("`]` is missing"));

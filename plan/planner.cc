@@ -11,6 +11,7 @@
 #include "analysis/peak.h"
 #include "analysis/run_time.h"
 #include "ir/verify.h"
+#include "kernels/staged_program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/remove_dead_ops.h"
@@ -179,24 +180,38 @@ Status Planner::MakeBases() {
   if (!simplified.report.fired.empty()) {
     bases_.push_back({.simplified = std::move(simplified), .kernels = {}});
   }
-  if (options_.kernel_cost == nullptr || bases_.front().simplified.module->main() == nullptr) {
+  if (options_.kernel_costs.tiles == nullptr ||
+      bases_.front().simplified.module->main() == nullptr) {
     return OkStatus();
   }
+  // Kernels of stages are faster and take more scratch, so that others may fit where they do not.
+  KernelCosts without_stages = options_.kernel_costs;
+  without_stages.stages = nullptr;
   for (size_t i = 0, count = bases_.size(); i < count; ++i) {
-    const SimplifiedModule& plain = bases_[i].simplified;
-    Base base;
-    base.simplified.module = plain.module->Clone();
-    base.simplified.report = plain.report;
-    base.simplified.peak_before = plain.peak_before;
-    Block& body = *base.simplified.module->main()->entry_block();
-    ASSIGN_OR_RETURN(base.kernels, InsertKernels(base.simplified.module->context(), body,
-                                                 {.cost = options_.kernel_cost,
-                                                  .loop_cost = options_.loop_cost}));
-    if (base.kernels.inserted.empty()) continue;
-    RETURN_IF_ERROR(Verify(*base.simplified.module));
-    base.simplified.peak_after = PeakOf(body).bytes;
-    bases_.push_back(std::move(base));
+    const size_t before = bases_.size();
+    RETURN_IF_ERROR(AddKernels(i, options_.kernel_costs));
+    if (bases_.size() == before) continue;
+    const bool has_stages = llvm::any_of(bases_.back().kernels.inserted, [](const auto& kernel) {
+      return IsStagesText(kernel.program);
+    });
+    if (has_stages) RETURN_IF_ERROR(AddKernels(i, without_stages));
   }
+  return OkStatus();
+}
+
+Status Planner::AddKernels(size_t number, const KernelCosts& costs) {
+  const SimplifiedModule& plain = bases_[number].simplified;
+  Base base;
+  base.simplified.module = plain.module->Clone();
+  base.simplified.report = plain.report;
+  base.simplified.peak_before = plain.peak_before;
+  Block& body = *base.simplified.module->main()->entry_block();
+  ASSIGN_OR_RETURN(base.kernels,
+                   InsertKernels(base.simplified.module->context(), body, {.costs = costs}));
+  if (base.kernels.inserted.empty()) return OkStatus();
+  RETURN_IF_ERROR(Verify(*base.simplified.module));
+  base.simplified.peak_after = PeakOf(body).bytes;
+  bases_.push_back(std::move(base));
   return OkStatus();
 }
 

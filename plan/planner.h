@@ -29,8 +29,7 @@ struct PlannerOptions {
   int64_t most_value_bytes = INT64_MAX;
   int64_t most_chunk_bytes = INT64_MAX;
   // What a kernel takes; null if there are to be none.
-  CostOfKernel kernel_cost = nullptr;
-  CostOfLoop loop_cost = nullptr;
+  KernelCosts kernel_costs = {};
   // Which algebra may be used.
   RuleOptions rules = {.goal = RuleGoal::kSpace};
 };
@@ -103,6 +102,8 @@ class Planner {
   StatusOr<PlannedModule> Plan(const Base& base, const PlannerOptions& options,
                                const Strategy& strategy) const;
   Status MakeBases();
+  // One of them with kernels, if there are any.
+  Status AddKernels(size_t number, const KernelCosts& costs);
   StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 

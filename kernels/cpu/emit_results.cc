@@ -55,6 +55,15 @@ llvm::Value* ResultEmitter::Neutral(const TileResult& result) {
 }
 
 void ResultEmitter::EmitResults(const Tile& tile) {
+  // What is written may lie where an operand is read: all of the tile is read first.
+  const bool writes = llvm::any_of(frame_.program.results,
+                                   [](const TileResult& result) { return result.reduced == 0; });
+  for (const TileResult& result : frame_.program.results) {
+    if (!writes || result.follows >= 0) continue;
+    for (const ShortIndex& index : frame_.ShortIndices(AxesOf(result.array))) {
+      values_.GetFor(result.value, kRowBit | kColumnBit, index, tile);
+    }
+  }
   for (size_t i = 0; i < frame_.program.results.size(); ++i) {
     const TileResult& result = frame_.program.results[i];
     if (result.follows >= 0) continue;
@@ -256,22 +265,35 @@ void ResultEmitter::AddToColumns(const TileResult& result, int number, const Sho
 
 void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex& index,
                           const Bundle& values, const Tile& tile) {
-  const llvm::Align align(BytesOf(result.array.type));
+  const ScalarType type = result.array.type;
+  const llvm::Align align(static_cast<uint64_t>(BytesOf(type)));
+  llvm::VectorType* memory = frame_.VectorOf(MemoryType(builder_.getContext(), type));
+  llvm::Value* nothing = llvm::Constant::getNullValue(memory);
+  const auto combine = [&](llvm::Value* before, llvm::Value* value) {
+    const Bundle left(frame_.emitter, {FromMemory(frame_.emitter, type, before)});
+    return EmitReducer(result.reducer, type, left, Bundle(frame_.emitter, {value}))[0];
+  };
+  const bool is_added = result.reducer != Opcode::kUnknown;
   for (int row = 0; row < tile.rows; ++row) {
     llvm::Value* row_number = builder_.CreateAdd(tile.row, frame_.Number(row));
     for (int vector = 0; vector < tile.vectors; ++vector) {
-      llvm::Value* value =
-          ToMemory(frame_.emitter, result.array.type, values[Place(row, vector, tile.vectors)]);
+      llvm::Value* value = values[Place(row, vector, tile.vectors)];
       llvm::Value* column =
           builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes));
       if (result.array.axes.back() == kColumnAxis) {
         llvm::Value* address =
             frame_.Address(frame_.results[number], result.array, row_number, column, index);
         if (tile.mask == nullptr) {
-          builder_.CreateAlignedStore(value, address, align);
-        } else {
-          builder_.CreateMaskedStore(value, address, align, tile.mask);
+          if (is_added) value = combine(builder_.CreateAlignedLoad(memory, address, align), value);
+          builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, value), address, align);
+          continue;
         }
+        if (is_added) {
+          value =
+              combine(builder_.CreateMaskedLoad(memory, address, align, tile.mask, nothing), value);
+        }
+        builder_.CreateMaskedStore(ToMemory(frame_.emitter, type, value), address, align,
+                                   tile.mask);
         continue;
       }
       llvm::Type* pointers = frame_.VectorOf(frame_.pointer);
@@ -282,7 +304,12 @@ void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex
             addresses,
             frame_.Address(frame_.results[number], result.array, row_number, place, index), lane);
       }
-      builder_.CreateMaskedScatter(value, addresses, align, tile.mask);
+      if (is_added) {
+        value = combine(builder_.CreateMaskedGather(memory, addresses, align, tile.mask, nothing),
+                        value);
+      }
+      builder_.CreateMaskedScatter(ToMemory(frame_.emitter, type, value), addresses, align,
+                                   tile.mask);
     }
   }
 }

@@ -12,8 +12,10 @@
 namespace plimsoll {
 namespace {
 
-// Steps along a long axis without a branch.
+// Steps along a long axis without a branch, and those that are summed before they are added to the
+// whole.
 constexpr int kUnrolled = 16;
+constexpr int kPart = 16;
 
 Level LevelOf(AxisSet axes) {
   if ((axes & kColumnBit) != 0) return Level::kColumn;
@@ -125,41 +127,49 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
       ((op.axes & kRowBit) != 0 ? tile.rows : 1) * ((op.axes & kColumnBit) != 0 ? tile.vectors : 1);
   llvm::Value* neutral = EmitConstant(frame_.emitter, op.type, NeutralBits(op.opcode, op.type));
   if (type->isVectorTy()) neutral = builder_.CreateVectorSplat(frame_.shape.lanes, neutral);
-  std::vector<llvm::Value*> places;
-  for (int i = 0; i < count; ++i) {
-    places.push_back(frame_.Allocate(type));
-    builder_.CreateStore(neutral, places.back());
-  }
-  const auto next = [&](llvm::Value* position) {
+  const auto allocate = [&] {
+    std::vector<llvm::Value*> places;
+    for (int i = 0; i < count; ++i) places.push_back(frame_.Allocate(type));
+    return places;
+  };
+  const auto load = [&](llvm::ArrayRef<llvm::Value*> places) {
+    Bundle::Values values;
+    for (llvm::Value* place : places) values.push_back(builder_.CreateLoad(type, place));
+    return Bundle(frame_.emitter, std::move(values));
+  };
+  const auto next = [&](const Bundle& so_far, llvm::Value* position) {
     frame_.positions[static_cast<size_t>(axis)] = position;
-    Bundle made = GetFor(op.operands[0], op.axes, index, tile);
+    const Bundle made = GetFor(op.operands[0], op.axes, index, tile);
     Forget(op.index);
-    return made;
+    return EmitReducer(op.opcode, op.type, so_far, made);
   };
-  const auto take_in = [&](const Bundle& part) {
-    Bundle::Values so_far;
-    for (llvm::Value* place : places) so_far.push_back(builder_.CreateLoad(type, place));
-    const Bundle sum =
-        EmitReducer(op.opcode, op.type, Bundle(frame_.emitter, std::move(so_far)), part);
-    for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(sum[i], places[i]);
+  const auto keep = [&](const Bundle& values, llvm::ArrayRef<llvm::Value*> places) {
+    for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(values[i], places[i]);
   };
-  // A few at a time, and their sum into the whole: long sums keep more digits that way.
+  const std::vector<llvm::Value*> sums = allocate();
+  const std::vector<llvm::Value*> parts = allocate();
+  for (llvm::Value* sum : sums) builder_.CreateStore(neutral, sum);
+  // A part at a time, and its sum into the whole: long sums keep more digits that way.
   llvm::Value* length = frame_.lengths[static_cast<size_t>(axis)];
-  llvm::Value* whole =
-      builder_.CreateSub(length, builder_.CreateSRem(length, frame_.Number(kUnrolled)));
-  frame_.Loop(frame_.Number(0), whole, frame_.Number(kUnrolled), [&](llvm::Value* position) {
-    Bundle part = next(position);
-    for (int i = 1; i < kUnrolled; ++i) {
-      part = EmitReducer(op.opcode, op.type, part,
-                         next(builder_.CreateAdd(position, frame_.Number(i))));
-    }
-    take_in(part);
+  frame_.Loop(frame_.Number(0), length, frame_.Number(kPart), [&](llvm::Value* begin) {
+    for (llvm::Value* part : parts) builder_.CreateStore(neutral, part);
+    llvm::Value* end = builder_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::smin, builder_.CreateNSWAdd(begin, frame_.Number(kPart)), length);
+    llvm::Value* rest =
+        builder_.CreateSRem(builder_.CreateSub(end, begin), frame_.Number(kUnrolled));
+    llvm::Value* whole = builder_.CreateSub(end, rest);
+    frame_.Loop(begin, whole, frame_.Number(kUnrolled), [&](llvm::Value* position) {
+      Bundle part = load(parts);
+      for (int i = 0; i < kUnrolled; ++i) {
+        part = next(part, builder_.CreateNSWAdd(position, frame_.Number(i)));
+      }
+      keep(part, parts);
+    });
+    frame_.Loop(whole, end, frame_.Number(1),
+                [&](llvm::Value* position) { keep(next(load(parts), position), parts); });
+    keep(EmitReducer(op.opcode, op.type, load(sums), load(parts)), sums);
   });
-  frame_.Loop(whole, length, frame_.Number(1),
-              [&](llvm::Value* position) { take_in(next(position)); });
-  Bundle::Values sums;
-  for (llvm::Value* place : places) sums.push_back(builder_.CreateLoad(type, place));
-  return Bundle(frame_.emitter, std::move(sums));
+  return load(sums);
 }
 
 Bundle ValueEmitter::EmitFold(const TileOp& op, ShortIndex index, const Tile& tile) {

@@ -36,23 +36,40 @@ void EmitPack(KernelFrame& frame, size_t operand) {
                                  builder.CreateGEP(memory, to, lane), align);
     }
   };
+  // Columns that lie next to each other are copied together.
+  const auto copy_vector = [&](llvm::Value* vector) {
+    llvm::Value* column = builder.CreateAdd(frame.column_begin, vector);
+    for (const ShortIndex& index : frame.ShortIndices(AxesOf(layout))) {
+      llvm::Value* from = frame.Address(frame.operands[operand], layout, nullptr, column, index);
+      builder.CreateAlignedStore(builder.CreateAlignedLoad(frame.VectorOf(memory), from, align),
+                                 frame.PackedAddress(operand, vector, 0, index), align);
+    }
+  };
+  const auto copy_lanes = [&](llvm::Value* vector) {
+    frame.Loop(frame.Number(0), frame.Number(frame.shape.lanes), frame.Number(1),
+               [&](llvm::Value* lane) { copy(vector, lane); });
+  };
   const auto long_axis =
       llvm::find_if(layout.axes, [&](int axis) { return axis != kNoAxis && frame.IsLong(axis); });
-  frame.Loop(frame.Number(0), length, frame.Number(frame.shape.lanes), [&](llvm::Value* vector) {
-    const auto copy_lanes = [&] {
-      frame.Loop(frame.Number(0), frame.Number(frame.shape.lanes), frame.Number(1),
-                 [&](llvm::Value* lane) { copy(vector, lane); });
-    };
+  const auto along = [&](llvm::function_ref<void()> body) {
     if (long_axis == layout.axes.end()) {
-      copy_lanes();
+      body();
       return;
     }
     const auto axis = static_cast<size_t>(*long_axis);
     frame.Loop(frame.Number(0), frame.lengths[axis], frame.Number(1), [&](llvm::Value* position) {
       frame.positions[axis] = position;
-      copy_lanes();
+      body();
     });
-  });
+  };
+  llvm::Value* lanes = frame.Number(frame.shape.lanes);
+  llvm::Value* whole = frame.Number(0);
+  if (layout.axes.back() == kColumnAxis) {
+    whole = builder.CreateSub(length, builder.CreateSRem(length, lanes));
+    along([&] { frame.Loop(frame.Number(0), whole, lanes, copy_vector); });
+  }
+  frame.Loop(whole, length, lanes,
+             [&](llvm::Value* vector) { along([&] { copy_lanes(vector); }); });
 }
 
 // The block's columns for a handful of rows.

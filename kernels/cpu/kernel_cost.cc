@@ -1,10 +1,14 @@
 #include "kernels/cpu/kernel_cost.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "kernels/cpu/generate_kernel.h"
+#include "kernels/cpu/loop_cost.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/cpu/run_kernel.h"
+#include "kernels/cpu/stage_layout.h"
 
 namespace plimsoll {
 namespace {
@@ -18,6 +22,9 @@ constexpr double kTrigonometric = 16;
 constexpr double kPower = 60;
 // A call of the C library for one element.
 constexpr double kLibrary = 40;
+
+// How many bytes of a panel are written or read in a cycle.
+constexpr double kPanelBytesPerCycle = 16;
 
 // How many numbers a value is for one row and one column.
 double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
@@ -114,6 +121,48 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
   return KernelCost{.scratch_bytes = ScratchBytes(program, shape, lengths, threads),
                     .seconds = kSecondsPerCall + vectors * CyclesOfVector(program, shape, lengths) /
                                                      (kCyclesPerSecond * shared)};
+}
+
+StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
+                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
+                                       int64_t threads) {
+  const CpuMachine& machine = HostMachine();
+  std::vector<KernelShape> shapes;
+  for (const Stage& stage : program.stages) {
+    RETURN_IF_ERROR(ExpectMachine(stage.program, machine));
+    shapes.push_back(ChooseShape(stage.program, machine));
+  }
+  ASSIGN_OR_RETURN(const StagesLayout layout,
+                   LayOutStages(program, shapes, operands, results, threads));
+  KernelCost cost = {.scratch_bytes = ScratchBytes(layout, threads), .seconds = kSecondsPerCall};
+  const auto shared = static_cast<double>(std::max<int64_t>(1, threads));
+  for (size_t i = 0; i < program.stages.size(); ++i) {
+    const TileProgram& stage = program.stages[i].program;
+    ASSIGN_OR_RETURN(const KernelCost own, CostOnCpu(stage, layout.stages[i].lengths, threads));
+    cost.seconds += own.seconds - kSecondsPerCall;
+  }
+  // Written once and read once.
+  for (const PanelLayout& panel : layout.panels) {
+    const auto bytes = static_cast<double>(ElementCount(panel.shape) * BytesOf(panel.type));
+    cost.seconds += 2 * bytes / (kPanelBytesPerCycle * kCyclesPerSecond * shared);
+  }
+  return cost;
+}
+
+KernelCosts CostsOnCpu(int64_t threads) {
+  return {
+      .tiles =
+          [threads](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
+            return CostOnCpu(program, lengths, threads);
+          },
+      .stages =
+          [threads](const StagedProgram& program, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
+            return CostOfStagesOnCpu(program, operands, results, threads);
+          },
+      .loops = [threads](const LoopProgram& program, int64_t batch,
+                         int64_t turns) { return LoopCostOnCpu(program, batch, turns, threads); }};
 }
 
 }  // namespace plimsoll

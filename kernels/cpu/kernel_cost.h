@@ -24,6 +24,15 @@ double CyclesOf(const TileOp& op, int lanes);
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
                                int64_t threads);
 
+// The same for a kernel of stages.
+StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
+                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                       llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
+                                       int64_t threads);
+
+// Of all kinds, for that number of threads.
+KernelCosts CostsOnCpu(int64_t threads);
+
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_KERNELS_CPU_KERNEL_COST_H_

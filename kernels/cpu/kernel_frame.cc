@@ -35,6 +35,12 @@ void KernelFrame::LoadCall() {
   llvm::Value* strides = field(offsetof(KernelCall, strides), pointer);
   LoadArrays(field(offsetof(KernelCall, operands), pointer), strides, program.operands.size(), 0,
              operands);
+  // Code that knows that the last dimension is dense has simpler addresses.
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const std::vector<int>& axes = program.operands[i].axes;
+    if (axes.empty() || axes.back() == kNoAxis) continue;
+    operands[i].strides[static_cast<size_t>(axes.back())] = Number(1);
+  }
   LoadArrays(field(offsetof(KernelCall, results), pointer), strides, program.results.size(),
              program.operands.size(), results);
   llvm::Value* all_lengths = field(offsetof(KernelCall, lengths), pointer);
@@ -131,6 +137,8 @@ int64_t KernelFrame::ShortNumber(AxisSet set, const ShortIndex& index) const {
 
 llvm::Value* KernelFrame::Address(const ArrayPlace& array, const TileArray& layout,
                                   llvm::Value* row, llvm::Value* column, const ShortIndex& index) {
+  // Long axes first: what varies in the innermost loop is then the same for all rows.
+  llvm::Value* along = Number(0);
   llvm::Value* offset = Number(0);
   for (const int axis : layout.axes) {
     if (axis == kNoAxis) continue;
@@ -140,9 +148,11 @@ llvm::Value* KernelFrame::Address(const ArrayPlace& array, const TileArray& layo
                             : axis == kColumnAxis ? column
                             : IsLong(axis)        ? positions[place]
                                                   : Number(index[place]);
-    offset = builder.CreateAdd(offset, builder.CreateMul(position, array.strides[place]));
+    llvm::Value*& sum = IsLong(axis) ? along : offset;
+    sum = builder.CreateAdd(sum, builder.CreateMul(position, array.strides[place]));
   }
-  return builder.CreateGEP(MemoryType(builder.getContext(), layout.type), array.base, offset);
+  llvm::Type* memory = MemoryType(builder.getContext(), layout.type);
+  return builder.CreateGEP(memory, builder.CreateGEP(memory, array.base, along), offset);
 }
 
 llvm::Value* KernelFrame::PackedAddress(size_t operand, llvm::Value* column_in_block, int vector,

@@ -13,8 +13,10 @@
 #include "kernels/cpu/kernel_store.h"
 #include "kernels/cpu/run_kernel.h"
 #include "kernels/cpu/run_loop.h"
+#include "kernels/cpu/run_stages.h"
 #include "kernels/insert_kernels.h"
 #include "kernels/loop_text.h"
+#include "kernels/staged_program.h"
 
 namespace plimsoll {
 namespace {
@@ -113,6 +115,8 @@ Status Run(const ffi::CallFrame& frame) {
   if (results.empty()) return Status(ErrorCode::kInternal, "a kernel was called without scratch");
   const KernelArray scratch = results.back();
   results.pop_back();
+  const llvm::MutableArrayRef<char> bytes(static_cast<char*>(scratch.data),
+                                          static_cast<size_t>(scratch.shape[0]));
   const auto run_tasks = [&](int64_t count, int64_t workers, RunTask task) {
     RunOnPool(frame, count, workers, task);
   };
@@ -120,10 +124,12 @@ Status Run(const ffi::CallFrame& frame) {
     ASSIGN_OR_RETURN(const CompiledLoop* loop, FindLoopKernel(program));
     return RunLoop(*loop, operands, results, ThreadCount(frame), run_tasks);
   }
+  if (IsStagesText(program)) {
+    ASSIGN_OR_RETURN(const CompiledStages* stages, FindStages(program));
+    return RunStages(*stages, operands, results, bytes, ThreadCount(frame), run_tasks);
+  }
   ASSIGN_OR_RETURN(const CompiledKernel* kernel, FindKernel(program));
-  return RunKernel(*kernel, operands, results,
-                   {static_cast<char*>(scratch.data), static_cast<size_t>(scratch.shape[0])},
-                   ThreadCount(frame), run_tasks);
+  return RunKernel(*kernel, operands, results, bytes, ThreadCount(frame), run_tasks);
 }
 
 }  // namespace

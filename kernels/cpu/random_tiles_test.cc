@@ -163,9 +163,10 @@ class RandomProgram {
     static constexpr AxisSet kReduced[] = {0, kRowBit, kColumnBit, kRowBit | kColumnBit};
     result.reduced = kReduced[Below(4)];
     static constexpr Opcode kReducers[] = {Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum};
-    result.reducer = result.reduced == 0 ? Opcode::kUnknown : kReducers[Below(3)];
+    const bool is_combined = result.reduced != 0 || Chance(3);
+    result.reducer = is_combined ? kReducers[Below(3)] : Opcode::kUnknown;
     const AxisSet axes = program_.ops[static_cast<size_t>(value)].axes;
-    result.array.type = result.reduced == 0 ? type_ : AccumulatorOf(type_);
+    result.array.type = is_combined ? AccumulatorOf(type_) : type_;
     for (int axis = 0; axis < static_cast<int>(program_.axes.size()); ++axis) {
       const TileAxisKind kind = program_.axes[static_cast<size_t>(axis)].kind;
       const bool is_there = kind != TileAxisKind::kShort || (axes & AxisBit(axis)) != 0;

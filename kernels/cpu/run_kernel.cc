@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/combine_parts.h"
 #include "kernels/cpu/insert_best.h"
+#include "kernels/cpu/kernel_array.h"
 
 namespace plimsoll {
 namespace {
@@ -16,8 +17,6 @@ constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostRows = 512;
 constexpr int64_t kLeastRows = 32;
 constexpr int64_t kWantedPieces = 16;
-
-int64_t RoundUp(int64_t number, int64_t step) { return (number + step - 1) / step * step; }
 
 // Parts of results that rows are reduced in, and how rows are shared out: the same for every number
 // of threads.
@@ -61,29 +60,6 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
         RoundUp(elements * BytesOf(result.array.type) * layout.pieces * layout.batch, kAlignment);
   }
   return layout;
-}
-
-std::vector<int64_t> StridesOf(llvm::ArrayRef<int64_t> shape) {
-  std::vector<int64_t> strides(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  return strides;
-}
-
-int64_t ElementCount(llvm::ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (const int64_t size : shape) count *= size;
-  return count;
-}
-
-// The axes' strides of an array.
-std::vector<int64_t> AxisStrides(const TileProgram& program, const TileArray& array,
-                                 llvm::ArrayRef<int64_t> shape) {
-  std::vector<int64_t> strides(program.axes.size(), 0);
-  const std::vector<int64_t> own = StridesOf(shape);
-  for (size_t i = 0; i < array.axes.size(); ++i) {
-    if (array.axes[i] != kNoAxis) strides[static_cast<size_t>(array.axes[i])] = own[i];
-  }
-  return strides;
 }
 
 // The strides of a part: columns lie next to each other.
@@ -176,7 +152,8 @@ class Run {
   void FillResults() const {
     for (size_t i = 0; i < results_.size(); ++i) {
       const TileResult& result = program_.results[i];
-      if (result.reduced == 0 || HasParts(i)) continue;
+      const bool is_added_to = result.reducer != Opcode::kUnknown || result.follows >= 0;
+      if (!is_added_to || HasParts(i)) continue;
       if (IsOfBestColumns(result)) {
         auto* columns = static_cast<int32_t*>(results_[i].data);
         std::fill_n(columns, ElementCount(results_[i].shape), kNoColumn);
@@ -293,42 +270,6 @@ class Run {
 };
 
 }  // namespace
-
-StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
-                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
-                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
-  const auto error = [](std::string_view what) {
-    return Status(ErrorCode::kWrongInputs, StrCat("a kernel's arrays do not fit: ", what));
-  };
-  if (operands.size() != program.operands.size() || results.size() != program.results.size()) {
-    return error("their number is another");
-  }
-  std::vector<int64_t> lengths(program.axes.size(), -1);
-  for (size_t i = 0; i < program.axes.size(); ++i) {
-    if (program.axes[i].length > 0) lengths[i] = program.axes[i].length;
-  }
-  const auto agree = [&](const TileArray& array, llvm::ArrayRef<int64_t> shape) {
-    if (array.axes.size() != shape.size()) return false;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      if (array.axes[i] == kNoAxis) {
-        if (shape[i] != 1) return false;
-        continue;
-      }
-      int64_t& length = lengths[static_cast<size_t>(array.axes[i])];
-      if (length < 0) length = shape[i];
-      if (length != shape[i]) return false;
-    }
-    return true;
-  };
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (!agree(program.operands[i], operands[i])) return error("an operand's shape");
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!agree(program.results[i].array, results[i])) return error("a result's shape");
-  }
-  if (llvm::is_contained(lengths, -1)) return error("the length of an axis is not known");
-  return lengths;
-}
 
 int64_t ScratchBytes(const TileProgram& program, const KernelShape& shape,
                      llvm::ArrayRef<int64_t> lengths, int64_t threads) {

@@ -5,27 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "ir/status.h"
 #include "kernels/cpu/compile_kernel.h"
-#include "kernels/cpu/generate_kernel.h"
+#include "kernels/cpu/kernel_array.h"
+#include "kernels/cpu/kernel_shape.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace plimsoll {
-
-// A dense array in row-major order.
-struct KernelArray {
-  void* data = nullptr;
-  llvm::ArrayRef<int64_t> shape;
-};
-
-// The lengths of a program's axes; the operands and results must agree on them.
-StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
-                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
-                                           llvm::ArrayRef<llvm::ArrayRef<int64_t>> results);
 
 // How much scratch a call wants for that number of threads. With less than that, and at least that
 // for one, fewer threads take part.

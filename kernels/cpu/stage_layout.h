@@ -1,0 +1,67 @@
+// Where the panels and packed operands of a kernel of stages lie, and how its rows are shared out.
+
+#ifndef PLIMSOLL_KERNELS_CPU_STAGE_LAYOUT_H_
+#define PLIMSOLL_KERNELS_CPU_STAGE_LAYOUT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/status.h"
+#include "kernels/cpu/kernel_shape.h"
+#include "kernels/staged_program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+struct PanelLayout {
+  ScalarType type = ScalarType::kF32;
+  std::vector<int64_t> shape;  // Of the whole value, with the batch.
+  // Of each dimension within a worker's scratch, which has one element of the batch and the rows of
+  // one piece.
+  std::vector<int64_t> strides;
+  int64_t row_stride = 0;
+  int64_t row_bytes = 0;  // All that one row takes.
+  size_t slot = 0;        // Panels with the same one are not needed at the same time.
+};
+
+struct StageLayout {
+  std::vector<int64_t> lengths;
+  // Its sums go over so many positions at once.
+  int64_t summed_at_once = 0;
+  // Packed operands: of one block of columns, and where the first is. Those that have the rows, and
+  // those that there is no room for, are packed for each piece.
+  int64_t packed_bytes = 0;
+  int64_t packed_offset = 0;
+  bool is_packed_once = true;
+};
+
+struct StagesLayout {
+  int64_t batch = 1;
+  int64_t rows = 0;
+  int64_t rows_of_piece = 1;
+  int64_t pieces = 1;
+  // Of pieces, for each element of the batch: what one task does.
+  int64_t groups = 1;
+  std::vector<StageLayout> stages;
+  std::vector<PanelLayout> panels;
+  std::vector<int64_t> slot_offsets;
+  int64_t worker_bytes = 0;
+  // Elements of one group's part of each result, if groups add to it; else 0.
+  std::vector<int64_t> part_elements;
+  std::vector<int64_t> part_offsets;
+  int64_t part_bytes = 0;
+};
+
+// Fails if the arrays do not fit, or if a worker would need more scratch than it may have.
+StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,
+                                    llvm::ArrayRef<KernelShape> shapes,
+                                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
+                                    int64_t threads);
+
+// What a call wants for that number of threads. With less, fewer of them take part.
+int64_t ScratchBytes(const StagesLayout& layout, int64_t threads);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_CPU_STAGE_LAYOUT_H_
