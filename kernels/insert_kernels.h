@@ -38,8 +38,8 @@ using CostOfStages = std::function<StatusOr<KernelCost>(
     llvm::ArrayRef<llvm::ArrayRef<int64_t>> results)>;
 
 struct KernelCosts {
-  CostOfKernel tiles;
-  CostOfStages stages;  // Null if there are to be none of these.
+  CostOfKernel tiles = nullptr;
+  CostOfStages stages = nullptr;  // Null if there are to be none of these.
 };
 
 struct KernelOptions {

@@ -29,7 +29,7 @@ struct PlannerOptions {
   int64_t most_value_bytes = INT64_MAX;
   int64_t most_chunk_bytes = INT64_MAX;
   // What a kernel takes; null if there are to be none.
-  KernelCosts kernel_costs;
+  KernelCosts kernel_costs = {};
   // Which algebra may be used.
   RuleOptions rules = {.goal = RuleGoal::kSpace};
 };
