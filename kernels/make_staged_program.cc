@@ -182,10 +182,9 @@ class Stager {
       sums_rows |= role == RegionAxisRole::kRow;
       turned.axes[static_cast<size_t>(axis)].role = RegionAxisRole::kLong;
     }
-    for (RegionAxis& axis : turned.axes) {
-      if (axis.role == RegionAxisRole::kColumn) axis.role = RegionAxisRole::kRow;
-    }
-    turned.axes[static_cast<size_t>(*FeatureOf(sink))].role = RegionAxisRole::kColumn;
+    // The panel's columns stay columns where they are not summed.
+    turned.axes[static_cast<size_t>(*FeatureOf(sink))].role =
+        sums_rows ? RegionAxisRole::kRow : RegionAxisRole::kColumn;
     EarlierStages earlier;
     earlier.values[&factor] = AxesInMemory(factor);
     MadeStage stage = {.kernel = {}, .sums_rows = sums_rows};

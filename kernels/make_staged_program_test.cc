@@ -165,9 +165,10 @@ TEST(MakeStagedProgram, SumsOverRows) {
       {{"%t", "80xf32"}, {"%o", "90x30xf32"}});
   EXPECT_THAT(made.text, HasSubstr(R"(stage l0 panel 1, argument 2 -> result 2
 axes r c l0
-operand f32[l0, r]
 operand f32[l0, c]
+operand f32[l0, r]
 )"));
+  EXPECT_THAT(made.text, HasSubstr("result f32[r, c] = add"));
 }
 
 // The product's columns come first in its result: the kernel writes them last.

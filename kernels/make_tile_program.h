@@ -62,8 +62,8 @@ StatusOr<RegionKernel> MakeStageProgram(const TileRegion& region, llvm::ArrayRef
                                         llvm::ArrayRef<const Value*> written,
                                         const StagePanels& panels, const EarlierStages& earlier);
 
-// A stage that multiplies what an earlier stage has made. The columns of the region's roles are
-// those of the product, and what it sums over is long.
+// A stage that multiplies what an earlier stage has made. The rows and columns of the region's
+// roles are those of the product, and what it sums over is long.
 StatusOr<RegionKernel> MakeProductProgram(const TileRegion& region, const Op& sink,
                                           const EarlierStages& earlier);
 

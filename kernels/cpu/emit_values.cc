@@ -13,9 +13,13 @@ namespace plimsoll {
 namespace {
 
 // Steps along a long axis without a branch, and those that are summed before they are added to the
-// whole.
-constexpr int kUnrolled = 16;
-constexpr int kPart = 16;
+// whole. Libraries' products of matrices sum at least as many in a row, other sums are more exact.
+struct FoldSteps {
+  int unrolled;
+  int part;
+};
+constexpr FoldSteps kProductSteps = {.unrolled = 8, .part = 128};
+constexpr FoldSteps kOtherSteps = {.unrolled = 16, .part = 16};
 
 Level LevelOf(AxisSet axes) {
   if ((axes & kColumnBit) != 0) return Level::kColumn;
@@ -146,21 +150,23 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
   const auto keep = [&](const Bundle& values, llvm::ArrayRef<llvm::Value*> places) {
     for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(values[i], places[i]);
   };
+  const FoldSteps steps =
+      frame_.program.ops[op.operands[0]].opcode == Opcode::kMultiply ? kProductSteps : kOtherSteps;
   const std::vector<llvm::Value*> sums = allocate();
   const std::vector<llvm::Value*> parts = allocate();
   for (llvm::Value* sum : sums) builder_.CreateStore(neutral, sum);
   // A part at a time, and its sum into the whole: long sums keep more digits that way.
   llvm::Value* length = frame_.lengths[static_cast<size_t>(axis)];
-  frame_.Loop(frame_.Number(0), length, frame_.Number(kPart), [&](llvm::Value* begin) {
+  frame_.Loop(frame_.Number(0), length, frame_.Number(steps.part), [&](llvm::Value* begin) {
     for (llvm::Value* part : parts) builder_.CreateStore(neutral, part);
     llvm::Value* end = builder_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, builder_.CreateNSWAdd(begin, frame_.Number(kPart)), length);
+        llvm::Intrinsic::smin, builder_.CreateNSWAdd(begin, frame_.Number(steps.part)), length);
     llvm::Value* rest =
-        builder_.CreateSRem(builder_.CreateSub(end, begin), frame_.Number(kUnrolled));
+        builder_.CreateSRem(builder_.CreateSub(end, begin), frame_.Number(steps.unrolled));
     llvm::Value* whole = builder_.CreateSub(end, rest);
-    frame_.Loop(begin, whole, frame_.Number(kUnrolled), [&](llvm::Value* position) {
+    frame_.Loop(begin, whole, frame_.Number(steps.unrolled), [&](llvm::Value* position) {
       Bundle part = load(parts);
-      for (int i = 0; i < kUnrolled; ++i) {
+      for (int i = 0; i < steps.unrolled; ++i) {
         part = next(part, builder_.CreateNSWAdd(position, frame_.Number(i)));
       }
       keep(part, parts);
@@ -231,7 +237,7 @@ Bundle ValueEmitter::EmitLoad(const TileOp& op, const ShortIndex& index, const T
       values.push_back(FromMemory(frame_.emitter, layout.type,
                                   builder_.CreateAlignedLoad(memory, address, align)));
     }
-  } else if ((op.axes & kRowBit) == 0) {
+  } else if (IsPacked(frame_.program, layout)) {
     for (int vector = 0; vector < tile.vectors; ++vector) {
       llvm::Value* address = frame_.PackedAddress(op.index, tile.column_in_block, vector, index);
       values.push_back(FromMemory(

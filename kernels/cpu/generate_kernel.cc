@@ -136,7 +136,7 @@ StatusOr<std::unique_ptr<llvm::Module>> GenerateKernel(llvm::LLVMContext& contex
   KernelFrame frame(emitter, program, shape);
   frame.Begin(kPackName);
   for (size_t i = 0; i < program.operands.size(); ++i) {
-    if (IsPacked(program.operands[i])) EmitPack(frame, i);
+    if (IsPacked(program, program.operands[i])) EmitPack(frame, i);
   }
   frame.End();
   frame.Begin(kKernelName);

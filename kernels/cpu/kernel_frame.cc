@@ -85,7 +85,7 @@ void KernelFrame::FindPacked(llvm::Value* scratch) {
     }
     packed_.push_back(scratch);
     packed_lengths_.push_back(length);
-    if (!IsPacked(operand)) continue;
+    if (!IsPacked(program, operand)) continue;
     const int64_t bytes = program.ShortCount(AxesOf(operand)) * BytesOf(operand.type) * shape.block;
     llvm::Value* size = builder.CreateMul(length, Number(bytes));
     size = builder.CreateAnd(builder.CreateAdd(size, Number(kPackAlignment - 1)),

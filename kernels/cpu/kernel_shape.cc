@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/staged_program.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -56,16 +57,21 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine) {
   return OkStatus();
 }
 
-bool IsPacked(const TileArray& operand) {
+bool IsPacked(const TileProgram& program, const TileArray& operand) {
   const AxisSet axes = AxesOf(operand);
-  return (axes & kColumnBit) != 0 && (axes & kRowBit) == 0;
+  if ((axes & kColumnBit) == 0 || (axes & kRowBit) != 0) return false;
+  // A matrix of a product whose columns are next to each other is read as it is.
+  const size_t rank = operand.axes.size();
+  const int summed = SummedAxis(program);
+  return summed == kNoAxis || rank < 2 || operand.axes[rank - 1] != kColumnAxis ||
+         operand.axes[rank - 2] != summed;
 }
 
 int64_t PackedBytes(const TileProgram& program, const KernelShape& shape,
                     llvm::ArrayRef<int64_t> lengths) {
   int64_t bytes = 0;
   for (const TileArray& operand : program.operands) {
-    if (!IsPacked(operand)) continue;
+    if (!IsPacked(program, operand)) continue;
     int64_t size = program.ShortCount(AxesOf(operand)) * BytesOf(operand.type) * shape.block;
     for (const int axis : operand.axes) {
       if (axis != kNoAxis && program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kLong) {
@@ -104,7 +110,7 @@ KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
   }
   int64_t column_bytes = 0;
   for (const TileArray& operand : program.operands) {
-    if (IsPacked(operand)) {
+    if (IsPacked(program, operand)) {
       column_bytes += program.ShortCount(AxesOf(operand)) * BytesOf(operand.type);
     }
   }

@@ -25,7 +25,7 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine);
 KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine);
 
 // True if a block of the operand's columns is brought into the order in which it is read.
-bool IsPacked(const TileArray& operand);
+bool IsPacked(const TileProgram& program, const TileArray& operand);
 inline constexpr int64_t kPackAlignment = 64;
 // The bytes of all packed operands for axes of these lengths.
 int64_t PackedBytes(const TileProgram& program, const KernelShape& shape,

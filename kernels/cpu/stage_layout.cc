@@ -210,7 +210,9 @@ class LayoutMaker {
       const int64_t columns = lengths[kColumnAxis];
       const KernelShape& shape = shapes_[i];
       KernelShape packed = shape;
-      const auto count = llvm::count_if(stage.program.operands, IsPacked);
+      const auto count = llvm::count_if(stage.program.operands, [&](const TileArray& operand) {
+        return IsPacked(stage.program, operand);
+      });
       // What lies behind the columns of a single one is not touched.
       if (count == 1) packed.block = std::min(shape.block, RoundUp(columns, shape.lanes));
       layout.packed_bytes = RoundUp(PackedBytes(stage.program, packed, lengths), kAlignment);
@@ -224,8 +226,8 @@ class LayoutMaker {
   // True if packing is a copy of pieces of memory, which can be done for each piece of rows.
   static bool IsFastToPack(const TileProgram& program) {
     return SummedAxis(program) != kNoAxis &&
-           llvm::all_of(program.operands, [](const TileArray& operand) {
-             return !IsPacked(operand) || operand.axes.back() == kColumnAxis;
+           llvm::all_of(program.operands, [&](const TileArray& operand) {
+             return !IsPacked(program, operand) || operand.axes.back() == kColumnAxis;
            });
   }
 
