@@ -243,8 +243,8 @@ Inserted Insert(const std::vector<std::string_view>& arguments, std::string_view
                 const std::vector<NamedType>& results, bool runs_loops = true) {
   const std::unique_ptr<Module> module = Program(arguments, ops, results);
   if (module == nullptr) return {};
-  KernelOptions options = {
-      .cost = [](const TileProgram&, llvm::ArrayRef<int64_t>) { return KernelCost{}; }};
+  KernelOptions options;
+  options.costs.tiles = [](const TileProgram&, llvm::ArrayRef<int64_t>) { return KernelCost{}; };
   if (runs_loops) {
     options.costs.loops = [](const LoopProgram&, int64_t batch, int64_t turns) {
       return KernelCost{.seconds = static_cast<double>(batch * turns)};
