@@ -206,6 +206,33 @@ result f32[r] = add c %4
   EXPECT_THAT(inserted.body, Not(HasSubstr("8x9x")));
 }
 
+// A product with many columns is a stage. Without stages, as many as can be unrolled are.
+TEST(InsertKernels, UnrollsProductsThatCannotBeStages) {
+  constexpr std::string_view kWide = R"(
+  %r = "stablehlo.dot_general"(%e, %2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<8x9xf32>, tensor<9xWxf32>) -> tensor<8xWxf32>
+)";
+  for (const std::string_view width : {"12", "20"}) {
+    std::string product(kWide);
+    for (size_t at = product.find('W'); at != std::string::npos; at = product.find('W')) {
+      product.replace(at, 1, width);
+    }
+    const std::string values = StrCat("9x", width, "xf32");
+    const std::string made = StrCat("8x", width, "xf32");
+    const auto module =
+        Program({"8x3xf32", "9x3xf32", values}, StrCat(kGaussian, product), {{"%r", made}});
+    ASSERT_NE(module, nullptr);
+    const StatusOr<KernelReport> report =
+        InsertKernels(module->context(), *module->main()->entry_block(),
+                      {.least_bytes = 100, .costs = {.tiles = AnyCost}});
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(report->inserted.size(), width == "12" ? 1U : 0U);
+    const Inserted staged =
+        Insert({"8x3xf32", "9x3xf32", values}, StrCat(kGaussian, product), {{"%r", made}});
+    ASSERT_EQ(staged.report.inserted.size(), 1U);
+    EXPECT_THAT(staged.report.inserted[0].program, HasSubstr(width == "12" ? "s1=12" : "stages\n"));
+  }
+}
+
 TEST(InsertKernels, WorksInsideLoops) {
   const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"},
                                    StrCat(R"(

@@ -65,8 +65,9 @@ class Converter {
     if (sink.Is(Opcode::kChloTopK)) return AddTop(sink);
     const Value& result = *sink.result(0);
     for (const int axis : region_.value_axes.find(&result)->second) {
-      if (axis != kNoAxis &&
-          region_.axes[static_cast<size_t>(axis)].role == RegionAxisRole::kFeature) {
+      if (axis == kNoAxis) continue;
+      const RegionAxis& info = region_.axes[static_cast<size_t>(axis)];
+      if (info.role == RegionAxisRole::kFeature && info.length > kMostShort) {
         return Refuse("a product with more columns than are unrolled");
       }
     }
@@ -93,6 +94,9 @@ class Converter {
       }
     }
     AddDimensions(axes, result.type().shape(), made.array, kept);
+    if (program_.ShortCount(AxesOf(made.array)) > kMostNumbers) {
+      return Refuse("more numbers for a row than are unrolled");
+    }
     // What is left are the rows and columns of a product: sums over what is read so far.
     const bool is_product = made.reduced == 0 && sink.Is(Opcode::kDotGeneral) && is_product_;
     if (made.reduced == 0 && !is_product) made.reducer = Opcode::kUnknown;
@@ -176,6 +180,7 @@ class Converter {
       case RegionAxisRole::kBatch:
         added = {.kind = TileAxisKind::kBatch};
         break;
+      case RegionAxisRole::kFeature:  // In a program without stages.
       case RegionAxisRole::kShort:
         added = {.kind = TileAxisKind::kShort, .length = info.length};
         break;
@@ -183,7 +188,6 @@ class Converter {
         added = {.kind = TileAxisKind::kRank, .length = info.length};
         break;
       case RegionAxisRole::kLong:
-      case RegionAxisRole::kFeature:
         added = {.kind = TileAxisKind::kLong};
         break;
     }

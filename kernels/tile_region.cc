@@ -17,9 +17,8 @@ namespace {
 // Values of so many times fewer elements than the largest still belong to the region, if that does
 // not make one axis of two.
 constexpr int64_t kShares[] = {64, 16, 4, 1};
-// What is unrolled.
-constexpr int64_t kMostShort = 16;
-constexpr int64_t kMostNumbers = 32;
+// Products with more columns are made as such, if there is room for it.
+constexpr int64_t kMostShortFeature = 8;
 
 int64_t ElementCount(const Value& value) { return value.type().element_count().value_or(0); }
 
@@ -416,10 +415,11 @@ class RegionBuilder {
       }
       if (is_everywhere && !is_folded && CanBeBatch(axis, first, second)) {
         info.role = RegionAxisRole::kBatch;
+      } else if (info.length > kMostShortFeature && !is_anywhere && !is_folded &&
+                 IsResultAxis(axis)) {
+        info.role = RegionAxisRole::kFeature;
       } else if (info.length <= kMostShort) {
         info.role = RegionAxisRole::kShort;
-      } else if (!is_anywhere && !is_folded && IsResultAxis(axis)) {
-        info.role = RegionAxisRole::kFeature;
       } else if (IsResultAxis(axis)) {
         return false;
       } else {

@@ -31,6 +31,10 @@ enum class RegionAxisRole : uint8_t {
   kFeature,  // Of products that reduce the row or the column; no value of the region has it.
 };
 
+// What is unrolled: positions along one axis, and numbers of one value.
+inline constexpr int64_t kMostShort = 16;
+inline constexpr int64_t kMostNumbers = 32;
+
 struct RegionAxis {
   int64_t length = 0;
   RegionAxisRole role = RegionAxisRole::kBatch;
