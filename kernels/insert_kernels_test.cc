@@ -233,6 +233,47 @@ TEST(InsertKernels, UnrollsProductsThatCannotBeStages) {
   }
 }
 
+// Sums of products of rows and columns in each of three batches, where the row is not behind the
+// column.
+constexpr std::string_view kMasked = R"(
+  %x = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<3x8xf32>) -> tensor<3x8x9xf32>
+  %y = "stablehlo.broadcast_in_dim"(%1) <{broadcast_dimensions = array<i64: 0, 2>}> : (tensor<3x9xf32>) -> tensor<3x8x9xf32>
+  %p = "stablehlo.multiply"(%x, %y) : (tensor<3x8x9xf32>, tensor<3x8x9xf32>) -> tensor<3x8x9xf32>
+  %r = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<8x9xi32>
+  %c = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<8x9xi32>
+  %m = "stablehlo.compare"(%r, %c) <{comparison_direction = #stablehlo<comparison_direction GE>}> : (tensor<8x9xi32>, tensor<8x9xi32>) -> tensor<8x9xi1>
+  %all = "stablehlo.broadcast_in_dim"(%m) <{broadcast_dimensions = array<i64: 1, 2>}> : (tensor<8x9xi1>) -> tensor<3x8x9xi1>
+  %z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %zeros = "stablehlo.broadcast_in_dim"(%z) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<3x8x9xf32>
+  %kept = "stablehlo.select"(%all, %p, %zeros) : (tensor<3x8x9xi1>, tensor<3x8x9xf32>, tensor<3x8x9xf32>) -> tensor<3x8x9xf32>
+  %sum = "stablehlo.reduce"(%kept, %z) <{dimensions = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%s) : (tensor<f32>) -> ()
+  }) : (tensor<3x8x9xf32>, tensor<f32>) -> tensor<3x8xf32>)";
+
+TEST(InsertKernels, EachElementOfABatchMakesTheMaskThatAllHave) {
+  const Inserted inserted = Insert({"3x8xf32", "3x9xf32"}, kMasked, {{"%sum", "3x8xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1);
+  EXPECT_THAT(inserted.report.inserted[0].program, HasSubstr("axes r c b0\n"));
+}
+
+// The sum of the mask itself is one for the whole batch.
+TEST(InsertKernels, AMaskThatIsNeededByItselfIsNotMadeForEachElement) {
+  const std::string ops = std::string(kMasked) + R"(
+  %n = "stablehlo.convert"(%m) : (tensor<8x9xi1>) -> tensor<8x9xf32>
+  %count = "stablehlo.reduce"(%n, %z) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%s) : (tensor<f32>) -> ()
+  }) : (tensor<8x9xf32>, tensor<f32>) -> tensor<8xf32>)";
+  const Inserted inserted =
+      Insert({"3x8xf32", "3x9xf32"}, ops, {{"%sum", "3x8xf32"}, {"%count", "8xf32"}});
+  for (const InsertedKernel& kernel : inserted.report.inserted) {
+    EXPECT_THAT(kernel.program, Not(HasSubstr("axes r c b0\n")));
+  }
+}
+
 TEST(InsertKernels, WorksInsideLoops) {
   const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"},
                                    StrCat(R"(

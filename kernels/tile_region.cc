@@ -384,6 +384,23 @@ class RegionBuilder {
     });
   }
 
+  // True if the value depends on nothing but positions, as a mask does, and only others of the
+  // region need it: then each element of a batch makes its own.
+  bool IsMadeAnew(const Value& value) const {
+    const bool is_needed =
+        region_.written.contains(&value) || llvm::any_of(region_.sinks, [&](const Op* sink) {
+          return llvm::is_contained(sink->operands(), &value);
+        });
+    return !is_needed && IsMadeOfPositions(value);
+  }
+
+  bool IsMadeOfPositions(const Value& value) const {
+    const Op* op = value.defining_op();
+    if (op == nullptr || !IsTileable(*op)) return false;
+    return llvm::all_of(op->operands(),
+                        [&](const Value* operand) { return IsMadeOfPositions(*operand); });
+  }
+
   // What the axes other than two are, if these are the row and the column. False if that is no
   // kernel.
   bool SetRoles(int first, int second) {
@@ -404,7 +421,7 @@ class RegionBuilder {
       bool is_folded = false;
       for (const Value* value : region_.values) {
         if (!HasAxis(*value, first) || !HasAxis(*value, second)) continue;
-        is_everywhere &= HasAxis(*value, axis);
+        is_everywhere &= HasAxis(*value, axis) || IsMadeAnew(*value);
         is_anywhere |= HasAxis(*value, axis);
         is_folded |= llvm::is_contained(region_.ReducedAxes(*value->defining_op()), axis);
         const Op& op = *value->defining_op();
