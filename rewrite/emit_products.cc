@@ -30,7 +30,7 @@ class Emitter {
   Value* Run(const ContractionOrder& order) {
     double scale = sum_.scale;
     for (const ProductFactor& factor : sum_.factors) Add(factor);
-    for (const GivenProduct& given : sum_.given) Add(given.factor);
+    for (const GivenProduct& given : sum_.given) Add(given.factor, given.repeated);
     const size_t given_begin = sum_.factors.size();
     const auto use = [&](int number) {
       const auto place = static_cast<size_t>(number);
@@ -53,7 +53,7 @@ class Emitter {
 
  private:
   // A value with a dimension for each index, none twice: read along diagonals that it has.
-  void Add(const ProductFactor& factor) {
+  void Add(const ProductFactor& factor, llvm::ArrayRef<int> repeated = {}) {
     llvm::SmallVector<int64_t> shape;
     llvm::SmallVector<int, 6> indices;
     for (const auto& dimension : factor.indices) {
@@ -62,7 +62,10 @@ class Emitter {
         shape.push_back(sum_.sizes[index]);
       }
     }
-    given_.push_back({factor, std::move(indices), std::move(shape)});
+    given_.push_back({.factor = factor,
+                      .indices = std::move(indices),
+                      .shape = std::move(shape),
+                      .repeated = llvm::to_vector<2>(repeated)});
   }
 
   // Made when it is used first, since not every factor that could be used is.
@@ -75,12 +78,31 @@ class Emitter {
     if (llvm::ArrayRef(source.shape) != value->type().shape()) {
       value = builder_.Reshape(value, source.shape);
     }
-    IndexedValue element = {.value = value, .indices = source.indices};
+    IndexedValue element = ReadOnce({.value = value, .indices = source.indices}, source.repeated);
     while (std::optional<std::pair<size_t, size_t>> twice = FindTwice(element.indices)) {
       element = ReadDiagonal(element, twice->first, twice->second);
     }
     source.made = element;
     return element;
+  }
+
+  // The elements at the beginning of dimensions along which all are the same.
+  IndexedValue ReadOnce(const IndexedValue& element, llvm::ArrayRef<int> repeated) {
+    if (repeated.empty()) return element;
+    const llvm::SmallVector<int64_t> starts(element.indices.size(), 0);
+    const llvm::SmallVector<int64_t> strides(element.indices.size(), 1);
+    llvm::SmallVector<int64_t> ends;
+    llvm::SmallVector<int64_t> shape;
+    IndexedValue read;
+    for (const int index : element.indices) {
+      const bool is_repeated = llvm::is_contained(repeated, index);
+      ends.push_back(is_repeated ? 1 : sum_.sizes[index]);
+      if (is_repeated) continue;
+      shape.push_back(ends.back());
+      read.indices.push_back(index);
+    }
+    read.value = builder_.Reshape(builder_.Slice(element.value, starts, ends, strides), shape);
+    return read;
   }
 
   static std::optional<std::pair<size_t, size_t>> FindTwice(llvm::ArrayRef<int> indices) {
@@ -217,6 +239,7 @@ class Emitter {
     ProductFactor factor;
     llvm::SmallVector<int, 6> indices;
     llvm::SmallVector<int64_t> shape;
+    llvm::SmallVector<int, 2> repeated;
     IndexedValue made = {};
   };
 
@@ -234,7 +257,9 @@ Contraction ContractionOf(const SumOfProducts& sum) {
   for (const ProductFactor& factor : sum.factors) contraction.factors.push_back(SetOf(factor));
   for (const GivenProduct& given : sum.given) {
     const uint32_t factors = ((uint32_t{1} << given.count) - 1) << given.first;
-    contraction.given.push_back({.factors = factors, .indices = SetOf(given.factor)});
+    IndexSet indices = SetOf(given.factor);
+    for (const int index : given.repeated) indices &= ~(IndexSet{1} << index);
+    contraction.given.push_back({.factors = factors, .indices = indices});
   }
   return contraction;
 }

@@ -156,6 +156,34 @@ TEST(ReorderProductsTest, TheSumOfAProductNeedsNoProduct) {
   EXPECT_EQ(rewritten.body.find("dot_general"), std::string::npos);
 }
 
+// What is there was broadcast along a dimension that its factors do not have, and is not summed
+// over it.
+TEST(ReorderProductsTest, WhatIsThereMayHaveBeenBroadcast) {
+  const Rewritten rewritten = Rewrite(
+      {"64x64xf32", "64xf32", "64x11xf32"},
+      Dot("%a", "%0", "64x64xf32", "%1", "64xf32", "64xf32") +
+          R"(  %b = "stablehlo.broadcast_in_dim"(%a) <{broadcast_dimensions = array<i64: 0>}> : (tensor<64xf32>) -> tensor<64x11xf32>
+  %c = "stablehlo.multiply"(%b, %2) : (tensor<64x11xf32>, tensor<64x11xf32>) -> tensor<64x11xf32>
+)"
+          R"(  %zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  %d = "stablehlo.reduce"(%c, %zero) <{dimensions = array<i64: 0>}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %z = "stablehlo.add"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%z) : (tensor<f32>) -> ()
+  }) : (tensor<64x11xf32>, tensor<f32>) -> tensor<11xf32>)",
+      {{"%b", "64x11xf32"}, {"%d", "11xf32"}});
+  EXPECT_EQ(rewritten.fired(), std::vector<std::string_view>{"reorder_products"});
+  EXPECT_EQ(rewritten.body,
+            R"(^bb0(%arg0: tensor<64x64xf32>, %arg1: tensor<64xf32>, %arg2: tensor<64x11xf32>):
+  %0 = "stablehlo.dot_general"(%arg0, %arg1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<64x64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %1 = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 0>}> : (tensor<64xf32>) -> tensor<64x11xf32>
+  %2 = "stablehlo.slice"(%1) <{limit_indices = array<i64: 64, 1>, start_indices = array<i64: 0, 0>, strides = array<i64: 1, 1>}> : (tensor<64x11xf32>) -> tensor<64x1xf32>
+  %3 = "stablehlo.reshape"(%2) : (tensor<64x1xf32>) -> tensor<64xf32>
+  %4 = "stablehlo.dot_general"(%3, %arg2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>}> : (tensor<64xf32>, tensor<64x11xf32>) -> tensor<11xf32>
+  "func.return"(%1, %4) : (tensor<64x11xf32>, tensor<11xf32>) -> ()
+)");
+}
+
 // The mask of the diagonal.
 constexpr std::string_view kEye = R"(
   %i = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<64x64xi32>

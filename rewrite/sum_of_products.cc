@@ -71,10 +71,7 @@ class Collector {
     if (!TakeApart(root, element)) return std::nullopt;
     sum_.result = Resolve(element);
     for (const IndexedValue& leaf : leaves_) sum_.factors.push_back(Resolve(leaf));
-    for (auto& [given, read] : given_) {
-      given.factor = Resolve(read);
-      sum_.given.push_back(std::move(given));
-    }
+    for (const Given& given : given_) AddGiven(given);
     CountUnseen();
     if (!IsHarmlessScale(sum_.scale, element_) || sizes_.size() > kMostIndices) return std::nullopt;
     if (llvm::is_contained(sizes_, 0)) return std::nullopt;
@@ -83,6 +80,16 @@ class Collector {
   }
 
  private:
+  struct Given {
+    GivenProduct product;
+    IndexedValue read;
+    // The indices that came up while it was taken apart.
+    int first_index = 0;
+    int end_index = 0;
+
+    bool Made(int index) const { return index >= first_index && index < end_index; }
+  };
+
   int NewIndex(int64_t size) {
     if (size == 1) return kNoIndex;
     sizes_.push_back(size);
@@ -124,8 +131,28 @@ class Collector {
     for (const ProductFactor& factor : sum_.factors) see(factor);
     for (int index = 0; index < static_cast<int>(sizes_.size()); ++index) {
       const bool is_atom = Find(index) == index && parts_[index].empty();
-      if (is_atom && !llvm::is_contained(seen, index)) {
-        sum_.scale *= static_cast<double>(sizes_[index]);
+      if (!is_atom || llvm::is_contained(seen, index)) continue;
+      const auto size = static_cast<double>(sizes_[index]);
+      sum_.scale *= size;
+      // What is given was summed over it already if it came up there.
+      for (const auto [given, product] : llvm::zip_equal(given_, sum_.given)) {
+        const bool is_summed = given.Made(index) && !llvm::is_contained(product.repeated, index);
+        if (is_summed) product.scale *= size;
+      }
+    }
+  }
+
+  void AddGiven(const Given& given) {
+    GivenProduct& product = sum_.given.emplace_back(given.product);
+    product.factor = Resolve(given.read);
+    const llvm::ArrayRef<ProductFactor> factors =
+        llvm::ArrayRef(sum_.factors).slice(product.first, product.count);
+    for (const auto& dimension : product.factor.indices) {
+      for (const int index : dimension) {
+        if (llvm::none_of(factors,
+                          [&](const ProductFactor& factor) { return factor.Has(index); })) {
+          product.repeated.push_back(index);
+        }
       }
     }
   }
@@ -145,6 +172,7 @@ class Collector {
       return AddLeaf(std::move(element));
     }
     const size_t first = leaves_.size();
+    const auto first_index = static_cast<int>(sizes_.size());
     const double scale = std::exchange(sum_.scale, 1);
     if (!TakeApart(*op, element)) {
       sum_.scale = scale;
@@ -152,9 +180,14 @@ class Collector {
     }
     // What is 0 cannot be scaled to what it stands for.
     if (!element.value->has_one_use() && leaves_.size() > first + 1 && sum_.scale != 0) {
-      given_.push_back(
-          {{.factor = {}, .first = first, .count = leaves_.size() - first, .scale = sum_.scale},
-           element});
+      given_.push_back({.product = {.factor = {},
+                                    .first = first,
+                                    .count = leaves_.size() - first,
+                                    .scale = sum_.scale,
+                                    .repeated = {}},
+                        .read = element,
+                        .first_index = first_index,
+                        .end_index = static_cast<int>(sizes_.size())});
     }
     sum_.scale *= scale;
   }
@@ -417,7 +450,7 @@ class Collector {
   std::vector<llvm::SmallVector<int, 2>> parts_;
   llvm::SmallDenseSet<int> parts_of_kept_;
   std::vector<IndexedValue> leaves_;
-  std::vector<std::pair<GivenProduct, IndexedValue>> given_;
+  std::vector<Given> given_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "ir/graph.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace plimsoll {
@@ -20,6 +21,11 @@ namespace plimsoll {
 struct ProductFactor {
   Value* value = nullptr;
   llvm::SmallVector<llvm::SmallVector<int, 2>, 4> indices;
+
+  bool Has(int index) const {
+    return llvm::any_of(
+        indices, [&](const auto& dimension) { return llvm::is_contained(dimension, index); });
+  }
 };
 
 // A value on the way that others use as well: it is there anyway.
@@ -29,6 +35,8 @@ struct GivenProduct {
   size_t first = 0;
   size_t count = 0;
   double scale = 1;
+  // Those of its indices that none of these factors has: it was broadcast along them.
+  llvm::SmallVector<int, 2> repeated;
 };
 
 // result[kept indices] = scale * sum over the other indices of the product of all factors.

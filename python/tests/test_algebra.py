@@ -303,6 +303,15 @@ def test_gradients_share_what_the_result_needs():
     assert compared.report["seconds_after"] < compared.report["seconds_before"] / 3
 
 
+def test_what_is_there_and_was_broadcast_is_not_summed_again():
+    def function(a, v, b):
+        y = jnp.broadcast_to((a @ v)[:, None], b.shape)
+        return y, jnp.sum(y * b, 0)
+
+    compared = compare(function, [numbers(M, N), numbers(N), numbers(M, 11)])
+    assert "reorder_products" in compared.fired
+
+
 def test_rules_are_switched_off_by_name():
     arguments = [numbers(M, N), numbers(N, K), numbers(K)]
     compared = compare(
