@@ -4,16 +4,9 @@
 #include <iterator>
 #include <string_view>
 
+#include "kernels/refuse.h"
+
 namespace plimsoll {
-namespace {
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
-
-}  // namespace
-
 StatusOr<Comparison> ComparisonOf(const Op& op) {
   constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   const Attribute type = op.Get("compare_type");

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "kernels/comparison.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,24 +32,6 @@ double Combine(Opcode reducer, double a, double b) {
     default:
       llvm_unreachable("not a reducer");
   }
-}
-
-bool Compare(Comparison comparison, double a, double b) {
-  switch (comparison) {
-    case Comparison::kEqual:
-      return a == b;
-    case Comparison::kNotEqual:
-      return a != b;
-    case Comparison::kLess:
-      return a < b;
-    case Comparison::kLessEqual:
-      return a <= b;
-    case Comparison::kGreater:
-      return a > b;
-    case Comparison::kGreaterEqual:
-      return a >= b;
-  }
-  return false;
 }
 
 double Sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a; }

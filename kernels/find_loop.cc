@@ -7,6 +7,7 @@
 #include "analysis/reducers.h"
 #include "kernels/count_turns.h"
 #include "kernels/numbers.h"
+#include "kernels/refuse.h"
 #include "kernels/trace_ops.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -16,11 +17,6 @@ namespace {
 // With fewer elements there is nothing to fill vectors with.
 constexpr int64_t kLeastBatch = 16;
 constexpr size_t kMostBatches = 8;
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
 
 // Neighbouring dimensions of a value that the loop changes, which may be the batch; those with the
 // most elements first.

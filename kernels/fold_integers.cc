@@ -1,5 +1,7 @@
 #include "kernels/fold_integers.h"
 
+#include "kernels/comparison.h"
+
 namespace plimsoll {
 namespace {
 
@@ -15,25 +17,6 @@ int64_t Extend(ScalarType type, uint64_t bits) {
   if (InfoOf(type).kind != ScalarKind::kSigned) return static_cast<int64_t>(bits);
   const int unused = 64 - WidthOf(type);
   return static_cast<int64_t>(bits << unused) >> unused;
-}
-
-template <typename Number>
-bool Compare(Comparison comparison, Number a, Number b) {
-  switch (comparison) {
-    case Comparison::kEqual:
-      return a == b;
-    case Comparison::kNotEqual:
-      return a != b;
-    case Comparison::kLess:
-      return a < b;
-    case Comparison::kLessEqual:
-      return a <= b;
-    case Comparison::kGreater:
-      return a > b;
-    case Comparison::kGreaterEqual:
-      return a >= b;
-  }
-  return false;
 }
 
 // True if a is less than b.

@@ -142,25 +142,8 @@ class Reader : private WordReader {
       ASSIGN_OR_RETURN(const ScalarType type, ReadType());
       return AddPosition(program_, type);
     }
-    if (word == "constant") {
-      ASSIGN_OR_RETURN(const ScalarType type, ReadType());
-      ASSIGN_OR_RETURN(const uint64_t bits, ToNumber<uint64_t>(Word()));
-      return AddConstant(program_, type, bits);
-    }
-    ASSIGN_OR_RETURN(const Opcode opcode, ToOpcode(word));
-    if (opcode == Opcode::kConvert || opcode == Opcode::kBitcastConvert) {
-      ASSIGN_OR_RETURN(const ScalarType type, ReadType());
-      ASSIGN_OR_RETURN(const int operand, ReadOperand());
-      return AddConvert(program_, opcode, type, operand);
-    }
-    Comparison comparison = Comparison::kEqual;
-    if (opcode == Opcode::kCompare) {
-      ASSIGN_OR_RETURN(comparison, ReadComparison());
-    }
-    ASSIGN_OR_RETURN(std::vector<int> operands, ReadOperands());
-    ASSIGN_OR_RETURN(const int op, AddCompute(program_, opcode, std::move(operands)));
-    program_.ops.back().comparison = comparison;
-    return op;
+    if (word == "constant") return ReadConstant(program_);
+    return ReadCompute(program_, word);
   }
 
   Status ReadLine() {

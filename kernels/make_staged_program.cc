@@ -4,17 +4,13 @@
 #include <utility>
 
 #include "analysis/reducers.h"
+#include "kernels/refuse.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
 namespace {
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
 
 // Ops that take many instructions.
 bool IsTranscendental(Opcode opcode) {

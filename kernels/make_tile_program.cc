@@ -10,6 +10,7 @@
 
 #include "analysis/reducers.h"
 #include "kernels/comparison.h"
+#include "kernels/refuse.h"
 #include "kernels/scalar_type.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,11 +20,6 @@ namespace {
 
 // The best are kept in order by insertion.
 constexpr int64_t kMostRanks = 128;
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
 
 // The bytes of the number that all elements are, if that is known.
 std::optional<uint64_t> UniformBits(const Value& value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/refuse.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -9,11 +10,6 @@ namespace {
 
 // Numbers of one value, each of which is an op.
 constexpr size_t kMostNumbers = 1024;
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
 
 bool IsBatch(int cover) { return cover >= 0; }
 

@@ -8,17 +8,13 @@
 
 #include "kernels/comparison.h"
 #include "kernels/fold_integers.h"
+#include "kernels/refuse.h"
 #include "kernels/scalar_type.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
 namespace {
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
 
 StatusOr<ScalarType> ScalarOf(const Value& value) {
   const Type type = value.type();

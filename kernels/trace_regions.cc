@@ -7,19 +7,11 @@
 #include <vector>
 
 #include "analysis/reducers.h"
+#include "kernels/refuse.h"
 #include "kernels/trace_ops.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
-namespace {
-
-template <typename... Parts>
-Status Refuse(const Parts&... parts) {
-  return Status(ErrorCode::kNotUnderstood, StrCat(parts...));
-}
-
-}  // namespace
-
 StatusOr<std::vector<Numbers>> OpTracer::Call(const Block& block,
                                               llvm::ArrayRef<Numbers> arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) Bind(*block.argument(i), arguments[i]);

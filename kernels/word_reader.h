@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -56,6 +57,31 @@ class WordReader {
   StatusOr<std::vector<int>> ReadOperands();
   StatusOr<Opcode> ToOpcode(std::string_view word) const;
   StatusOr<Comparison> ReadComparison();
+
+  // "constant f32 3" behind its word, and "compare lt %0, %1" with it: adds the op to a program.
+  template <typename Program>
+  StatusOr<int> ReadConstant(Program& program) {
+    ASSIGN_OR_RETURN(const ScalarType type, ReadType());
+    ASSIGN_OR_RETURN(const uint64_t bits, ToNumber<uint64_t>(Word()));
+    return AddConstant(program, type, bits);
+  }
+  template <typename Program>
+  StatusOr<int> ReadCompute(Program& program, std::string_view word) {
+    ASSIGN_OR_RETURN(const Opcode opcode, ToOpcode(word));
+    if (opcode == Opcode::kConvert || opcode == Opcode::kBitcastConvert) {
+      ASSIGN_OR_RETURN(const ScalarType type, ReadType());
+      ASSIGN_OR_RETURN(const int operand, ReadOperand());
+      return AddConvert(program, opcode, type, operand);
+    }
+    Comparison comparison = Comparison::kEqual;
+    if (opcode == Opcode::kCompare) {
+      ASSIGN_OR_RETURN(comparison, ReadComparison());
+    }
+    ASSIGN_OR_RETURN(std::vector<int> operands, ReadOperands());
+    ASSIGN_OR_RETURN(const int op, AddCompute(program, opcode, std::move(operands)));
+    program.ops.back().comparison = comparison;
+    return op;
+  }
 
  private:
   void SkipSpace();

@@ -18,6 +18,12 @@ bool IsFloat(const Bundle& a) { return a.type()->isFPOrFPVectorTy(); }
 
 }  // namespace
 
+void LetRoundOnce(llvm::IRBuilder<>& builder) {
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  builder.setFastMathFlags(flags);
+}
+
 Bundle Bundle::Map(llvm::function_ref<llvm::Value*(llvm::Value*)> make) const {
   Values made;
   for (llvm::Value* value : values_) made.push_back(make(value));

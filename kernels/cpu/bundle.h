@@ -24,6 +24,9 @@ struct Emitter {
   const CpuMachine& machine;
 };
 
+// From here on a product and a sum may be rounded once.
+void LetRoundOnce(llvm::IRBuilder<>& builder);
+
 // Scalars or vectors, all of one type. A bundle of one goes with every other one of its type.
 class Bundle {
  public:

@@ -128,10 +128,7 @@ StatusOr<std::unique_ptr<llvm::Module>> GenerateKernel(llvm::LLVMContext& contex
   RETURN_IF_ERROR(ExpectMachine(program, machine));
   auto module = std::make_unique<llvm::Module>("kernel", context);
   llvm::IRBuilder<> builder(context);
-  // A product and a sum may be rounded once.
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(true);
-  builder.setFastMathFlags(flags);
+  LetRoundOnce(builder);
   Emitter emitter = {.module = *module, .builder = builder, .machine = machine};
   KernelFrame frame(emitter, program, shape);
   frame.Begin(kPackName);

@@ -557,10 +557,7 @@ StatusOr<std::unique_ptr<llvm::Module>> GenerateLoop(llvm::LLVMContext& context,
   RETURN_IF_ERROR(ExpectMachine(program, machine));
   auto module = std::make_unique<llvm::Module>("loop", context);
   llvm::IRBuilder<> builder(context);
-  // A product and a sum may be rounded once.
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(true);
-  builder.setFastMathFlags(flags);
+  LetRoundOnce(builder);
   Emitter emitter = {.module = *module, .builder = builder, .machine = machine};
   LoopEmitter loop(emitter, program, shape);
   loop.EmitBatch();

@@ -15,32 +15,30 @@ void Add(llvm::BLAKE3& hash, const Parts&... parts) {
   (add(StrCat(parts)), ...);
 }
 
-void AddMachine(llvm::BLAKE3& hash, const CpuMachine& machine) {
+template <typename... Numbers>
+ObjectStore::Key KeyOf(std::string_view program, const CpuMachine& machine, std::string_view build,
+                       const Numbers&... shape) {
+  llvm::BLAKE3 hash;
+  Add(hash, build, program);
   // A member that is not named here does not compile.
   const auto& [triple, name, features, vector_bytes, vector_registers, has_half] = machine;
   Add(hash, triple, name, features, vector_bytes, vector_registers, has_half);
+  Add(hash, shape...);
+  return hash.final();
 }
 
 }  // namespace
 
 ObjectStore::Key KernelKey(std::string_view program, const CpuMachine& machine,
                            const KernelShape& shape, std::string_view build) {
-  llvm::BLAKE3 hash;
-  Add(hash, build, program);
-  AddMachine(hash, machine);
   const auto& [lanes, rows, vectors, block] = shape;
-  Add(hash, lanes, rows, vectors, block);
-  return hash.final();
+  return KeyOf(program, machine, build, lanes, rows, vectors, block);
 }
 
 ObjectStore::Key KernelKey(std::string_view program, const CpuMachine& machine,
                            const LoopShape& shape, std::string_view build) {
-  llvm::BLAKE3 hash;
-  Add(hash, build, program);
-  AddMachine(hash, machine);
   const auto& [lanes, vectors] = shape;
-  Add(hash, lanes, vectors);
-  return hash.final();
+  return KeyOf(program, machine, build, lanes, vectors);
 }
 
 }  // namespace plimsoll

@@ -40,19 +40,22 @@ KernelStore& StoreOfProcess() {
   return *store;
 }
 
-// From the disk, or compiled and kept there.
-template <typename Kernel, typename Program, typename Shape, typename Load>
-StatusOr<std::unique_ptr<Kernel>> MakeKernel(ObjectStore& objects, std::string_view text,
-                                             const Program& program, const Shape& shape,
-                                             Load load) {
+// From the disk, or compiled and kept there; with the functions that choose a shape for the program
+// that was read, and that load code.
+template <typename Program, typename Choose, typename Load>
+auto MakeKernel(ObjectStore& objects, std::string_view text, const StatusOr<Program>& program,
+                Choose choose_shape, Load load)
+    -> decltype(load(*program, choose_shape(*program, HostMachine()), std::string())) {
+  RETURN_IF_ERROR(program.status());
   const CpuMachine& machine = HostMachine();
+  const auto shape = choose_shape(*program, machine);
   const ObjectStore::Key key = KernelKey(text, machine, shape, BuildId());
   if (const std::optional<std::string> kept = objects.Get(key)) {
-    StatusOr<std::unique_ptr<Kernel>> kernel = load(program, shape, *kept);
+    auto kernel = load(*program, shape, *kept);
     if (kernel.ok()) return kernel;
   }
-  ASSIGN_OR_RETURN(const std::string object, CompileToObject(program, machine, shape));
-  ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, load(program, shape, object));
+  ASSIGN_OR_RETURN(const std::string object, CompileToObject(*program, machine, shape));
+  ASSIGN_OR_RETURN(auto kernel, load(*program, shape, object));
   objects.Put(key, object);
   return kernel;
 }
@@ -75,16 +78,12 @@ KernelStore::Entry<Kernel>& KernelStore::EntryOf(Entries<Kernel>& entries,
   return entries[program];
 }
 
-template <typename Kernel, typename Read, typename Choose, typename Load>
+template <typename Kernel, typename Make>
 StatusOr<const Kernel*> KernelStore::FindIn(Entries<Kernel>& entries, std::string_view program,
-                                            Read read, Choose choose_shape, Load load) {
+                                            Make make) {
   Entry<Kernel>& entry = EntryOf(entries, program);
   std::call_once(entry.is_made, [&] {
-    const auto parsed = read(program);
-    entry.status = parsed.status();
-    if (!parsed.ok()) return;
-    StatusOr<std::unique_ptr<Kernel>> kernel =
-        MakeKernel<Kernel>(objects_, program, *parsed, choose_shape(*parsed, HostMachine()), load);
+    StatusOr<std::unique_ptr<Kernel>> kernel = make();
     entry.status = kernel.status();
     if (kernel.ok()) entry.kernel = *std::move(kernel);
   });
@@ -93,11 +92,27 @@ StatusOr<const Kernel*> KernelStore::FindIn(Entries<Kernel>& entries, std::strin
 }
 
 StatusOr<const CompiledKernel*> KernelStore::Find(std::string_view program) {
-  return FindIn(kernels_, program, ReadTiles, ChooseShape, LoadKernel);
+  return FindIn(kernels_, program, [&] {
+    return MakeKernel(objects_, program, ReadTiles(program), ChooseShape, LoadKernel);
+  });
 }
 
 StatusOr<const CompiledLoop*> KernelStore::FindLoop(std::string_view program) {
-  return FindIn(loops_, program, ReadLoop, ChooseLoopShape, LoadLoop);
+  return FindIn(loops_, program, [&] {
+    return MakeKernel(objects_, program, ReadLoop(program), ChooseLoopShape, LoadLoop);
+  });
+}
+
+StatusOr<const CompiledStages*> KernelStore::FindStages(std::string_view program) {
+  return FindIn(stages_, program, [&]() -> StatusOr<std::unique_ptr<CompiledStages>> {
+    auto stages = std::make_unique<CompiledStages>();
+    ASSIGN_OR_RETURN(stages->program, ReadStages(program));
+    for (const Stage& stage : stages->program.stages) {
+      ASSIGN_OR_RETURN(const CompiledKernel* kernel, Find(WriteTiles(stage.program)));
+      stages->kernels.push_back(kernel);
+    }
+    return stages;
+  });
 }
 
 StatusOr<const CompiledKernel*> FindKernel(std::string_view program) {
@@ -106,6 +121,10 @@ StatusOr<const CompiledKernel*> FindKernel(std::string_view program) {
 
 StatusOr<const CompiledLoop*> FindLoopKernel(std::string_view program) {
   return StoreOfProcess().FindLoop(program);
+}
+
+StatusOr<const CompiledStages*> FindStages(std::string_view program) {
+  return StoreOfProcess().FindStages(program);
 }
 
 }  // namespace plimsoll

@@ -9,14 +9,21 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/status.h"
 #include "kernels/cpu/compile_kernel.h"
 #include "kernels/cpu/compile_loop.h"
 #include "kernels/cpu/object_store.h"
+#include "kernels/staged_program.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace plimsoll {
+
+struct CompiledStages {
+  StagedProgram program;
+  std::vector<const CompiledKernel*> kernels;  // One for each stage, of the same store.
+};
 
 class KernelStore {
  public:
@@ -28,6 +35,8 @@ class KernelStore {
   StatusOr<const CompiledKernel*> Find(std::string_view program);
   // The same for a loop program.
   StatusOr<const CompiledLoop*> FindLoop(std::string_view program);
+  // The same for a staged program.
+  StatusOr<const CompiledStages*> FindStages(std::string_view program);
 
  private:
   template <typename Kernel>
@@ -41,20 +50,21 @@ class KernelStore {
 
   template <typename Kernel>
   Entry<Kernel>& EntryOf(Entries<Kernel>& entries, std::string_view program);
-  // With the functions that choose a shape for the program that was read, and that load code.
-  template <typename Kernel, typename Read, typename Choose, typename Load>
-  StatusOr<const Kernel*> FindIn(Entries<Kernel>& entries, std::string_view program, Read read,
-                                 Choose choose_shape, Load load);
+  // With the function that makes the kernel of a program in text.
+  template <typename Kernel, typename Make>
+  StatusOr<const Kernel*> FindIn(Entries<Kernel>& entries, std::string_view program, Make make);
 
   ObjectStore objects_;
   std::shared_mutex mutex_;  // Of the maps; their entries stay where they are.
   Entries<CompiledKernel> kernels_;
   Entries<CompiledLoop> loops_;
+  Entries<CompiledStages> stages_;
 };
 
 // In the store of this process, whose folder is in the user's cache.
 StatusOr<const CompiledKernel*> FindKernel(std::string_view program);
 StatusOr<const CompiledLoop*> FindLoopKernel(std::string_view program);
+StatusOr<const CompiledStages*> FindStages(std::string_view program);
 
 }  // namespace plimsoll
 

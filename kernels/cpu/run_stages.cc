@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <memory>
-#include <mutex>
 #include <utility>
 
 #include "kernels/cpu/combine_parts.h"
-#include "kernels/cpu/kernel_store.h"
 #include "kernels/cpu/stage_layout.h"
-#include "kernels/tile_text.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace plimsoll {
 namespace {
@@ -252,16 +247,6 @@ class StagesRun {
   std::vector<std::vector<int64_t>> strides_;
 };
 
-StatusOr<std::unique_ptr<CompiledStages>> MakeStages(std::string_view text) {
-  auto stages = std::make_unique<CompiledStages>();
-  ASSIGN_OR_RETURN(stages->program, ReadStages(text));
-  for (const Stage& stage : stages->program.stages) {
-    ASSIGN_OR_RETURN(const CompiledKernel* kernel, FindKernel(WriteTiles(stage.program)));
-    stages->kernels.push_back(kernel);
-  }
-  return stages;
-}
-
 std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays) {
   std::vector<llvm::ArrayRef<int64_t>> shapes;
   for (const KernelArray& array : arrays) shapes.push_back(array.shape);
@@ -269,18 +254,6 @@ std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays
 }
 
 }  // namespace
-
-StatusOr<const CompiledStages*> FindStages(std::string_view program) {
-  // Never destroyed: XLA's threads may outlive what the process destroys at its end.
-  static auto* mutex = new std::mutex;
-  static auto* found = new llvm::StringMap<std::unique_ptr<CompiledStages>>;
-  const std::lock_guard lock(*mutex);
-  std::unique_ptr<CompiledStages>& stages = (*found)[program];
-  if (stages == nullptr) {
-    ASSIGN_OR_RETURN(stages, MakeStages(program));
-  }
-  return stages.get();
-}
 
 Status RunStages(const CompiledStages& stages, llvm::ArrayRef<KernelArray> operands,
                  llvm::ArrayRef<KernelArray> results, llvm::MutableArrayRef<char> scratch,
