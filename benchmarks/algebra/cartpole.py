@@ -2,7 +2,8 @@
 
 import jax
 import jax.numpy as jnp
-from benchmarks.algebra.table import normal, program
+from benchmarks.algebra.table import program
+from benchmarks.arrays import normal
 
 CARTPOLE = "CartPole"
 GRAVITY, MASS, POLE_MASS, LENGTH, FORCE, STEP = 9.8, 1.1, 0.1, 0.5, 10.0, 0.02

@@ -2,7 +2,8 @@
 
 import jax
 import jax.numpy as jnp
-from benchmarks.algebra.table import integers, normal, program
+from benchmarks.algebra.table import program
+from benchmarks.arrays import integers, normal
 
 KERNELS = "kernel methods"
 PROCESSES = "Gaussian processes"

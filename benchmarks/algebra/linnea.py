@@ -6,7 +6,8 @@ are stated; inverses are written as inverses. Sizes are smaller by a factor of t
 """
 
 import jax.numpy as jnp
-from benchmarks.algebra.table import definite, lower, normal, program, regular, uniform
+from benchmarks.algebra.table import program
+from benchmarks.arrays import definite, lower, normal, regular, uniform
 
 import plimsoll
 

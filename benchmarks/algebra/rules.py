@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from benchmarks.algebra.table import definite, integers, lower, normal, program, regular
+from benchmarks.algebra.table import program
+from benchmarks.arrays import definite, integers, lower, normal, regular
 
 import plimsoll
 

@@ -2,7 +2,8 @@
 
 import jax
 import jax.numpy as jnp
-from benchmarks.algebra.table import definite, normal, program, regular, uniform
+from benchmarks.algebra.table import program
+from benchmarks.arrays import definite, normal, regular, uniform
 
 STATISTICS = "statistics"
 PHYSICS = "physics"

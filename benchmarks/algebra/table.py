@@ -1,10 +1,8 @@
-"""The tables of programs, and what they share to make their arguments."""
+"""The tables of programs."""
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 # In a quick run sizes are divided by this.
 QUICK = 16
@@ -41,31 +39,3 @@ def program(group: str, title: str):
         return build
 
     return add
-
-
-def normal(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
-
-
-def uniform(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).random(shape, dtype=np.float32)
-
-
-def integers(most: int, *shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(most, size=shape, dtype=np.int32)
-
-
-def definite(n: int, seed: int = 0) -> np.ndarray:
-    """A well conditioned positive definite matrix."""
-    root = normal(n, n, seed=seed) / np.float32(np.sqrt(n))
-    return root @ root.T + np.eye(n, dtype=np.float32)
-
-
-def lower(n: int, seed: int = 0) -> np.ndarray:
-    """A well conditioned lower triangular matrix."""
-    return np.tril(normal(n, n, seed=seed)) / np.float32(n) + np.eye(n, dtype=np.float32)
-
-
-def regular(n: int, seed: int = 0) -> np.ndarray:
-    """A well conditioned matrix."""
-    return normal(n, n, seed=seed) / np.float32(2 * np.sqrt(n)) + np.eye(n, dtype=np.float32)

@@ -9,7 +9,6 @@ exact than XLA's by more than a factor of two; a ratio that is not reached is li
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +18,7 @@ from benchmarks.cpu import report
 from benchmarks.cpu.measure import ROOT, alarms, measure
 from benchmarks.cpu.rivals import THREADS
 from benchmarks.cpu.table import ROWS
+from benchmarks.revision import revision
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -40,7 +40,7 @@ def main() -> int:
     # XLA takes as many threads as it may use processors.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
     rows = report.read(RESULTS) if (options.keep or options.only) and not options.quick else {}
-    commit = _commit()
+    commit = revision()
     found = []
     for name in names:
         if options.keep and name in rows:
@@ -54,13 +54,6 @@ def main() -> int:
             report.write(RESULTS, {one: rows[one] for one in ROWS if one in rows})
     print("\n" + report.summary({name: rows[name] for name in names}, options.quick))
     return int(bool(found))
-
-
-def _commit() -> str:
-    """What was measured; "+" if it has changes that are not committed."""
-    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return found.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 import jax.numpy as jnp
 import numpy as np
+from benchmarks.arrays import normal
 from benchmarks.cpu.products import squared_distances
-from benchmarks.cpu.table import COMPARED, Work, first_rows, normal, row
+from benchmarks.cpu.table import COMPARED, Work, first_rows, row
 from jax import lax
 
 COUNT = 10

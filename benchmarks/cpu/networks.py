@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from benchmarks.cpu.table import Work, integers, normal, row
+from benchmarks.arrays import integers, normal
+from benchmarks.cpu.table import Work, row
 
 SIZES = {"heads": 4, "queries": 4096, "keys": 4096, "width": 64}
 SCORES = ("heads", "queries", "keys")

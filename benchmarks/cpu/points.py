@@ -4,8 +4,9 @@ import functools
 
 import jax
 import jax.numpy as jnp
+from benchmarks.arrays import normal, uniform
 from benchmarks.cpu.products import SQUARES, rbf_of, squared_distances
-from benchmarks.cpu.table import COMPARED, Work, first_rows, normal, row, uniform
+from benchmarks.cpu.table import COMPARED, Work, first_rows, row
 from jax.scipy.special import logsumexp
 
 GOALS = {"xla": 4}

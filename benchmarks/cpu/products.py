@@ -6,7 +6,8 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from benchmarks.cpu.table import COMPARED, Work, first_rows, normal, row
+from benchmarks.arrays import normal
+from benchmarks.cpu.table import COMPARED, Work, first_rows, row
 
 # Rows of points at a time of the exact gradient.
 BLOCK = 500

@@ -81,15 +81,3 @@ def first_rows(results: Any) -> Any:
     if isinstance(results, tuple):
         return tuple(one[:COMPARED] for one in results)
     return results[:COMPARED]
-
-
-def normal(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
-
-
-def uniform(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).random(shape, dtype=np.float32)
-
-
-def integers(most: int, *shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(most, size=shape, dtype=np.int32)

@@ -9,12 +9,12 @@ program crashed under it.
 """
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import benchmarks.squeeze.programs  # noqa: F401 (fills the table)
+from benchmarks.revision import revision
 from benchmarks.squeeze import report
 from benchmarks.squeeze.measure import ROOT, Options, measure
 from benchmarks.squeeze.table import PROGRAMS
@@ -42,7 +42,7 @@ def main() -> int:
     fractions = tuple(int(part) for part in arguments.fractions.split(","))
     options = Options(fractions, is_full=not arguments.quick)
     rows = report.read(RESULTS) if arguments.keep or arguments.only else {}
-    commit = _commit()
+    commit = revision()
     measured = []
     for name in names:
         if arguments.keep and name in rows:
@@ -57,13 +57,6 @@ def main() -> int:
     summed_up = measured if arguments.quick or arguments.only else list(rows.values())
     print("\n" + report.summary(summed_up))
     return int(any(row.alarms for row in measured))
-
-
-def _commit() -> str:
-    """What was measured; "+" if it has changes that are not committed."""
-    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return found.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -68,3 +68,8 @@ def command(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def with_kernels(monkeypatch):
+    monkeypatch.setenv("PLIMSOLL_KERNELS", "1")

@@ -7,17 +7,11 @@ import pytest
 from jax import lax
 
 import plimsoll
+from kernel_check import KB, check, error_of, random
 
-KB = 1000
+LIMIT = 1200 * KB
 
-
-@pytest.fixture(autouse=True)
-def with_kernels(monkeypatch):
-    monkeypatch.setenv("PLIMSOLL_KERNELS", "1")
-
-
-def random(*shape, seed=0, dtype=jnp.float32):
-    return jax.random.normal(jax.random.key(seed), shape).astype(dtype)
+pytestmark = pytest.mark.usefixtures("with_kernels")
 
 
 def gaussian(x, y, v):
@@ -58,31 +52,13 @@ def masked(x, y, v):
 PROGRAMS = [gaussian, laplacian, matern, periodic, scores, entropy, masked]
 
 
-def uses_kernels(function, *arguments, limit=1200 * KB):
+def uses_kernels(function, *arguments, limit=LIMIT):
     text = str(plimsoll.explain(function, *arguments, memory_limit=limit))
     return "\nkernels\n  one without " in text
 
 
 def limited(function):
-    return plimsoll.jit(function, memory_limit=1200 * KB)
-
-
-def error_of(result, exact):
-    exact = np.asarray(exact, np.float64)
-    return np.max(np.abs(np.asarray(result, np.float64) - exact)) / max(1e-30, np.abs(exact).max())
-
-
-def check(function, *arguments, dtype=jnp.float32):
-    """The result is as exact as XLA's."""
-    given = [argument.astype(dtype) for argument in arguments]
-    found = limited(function)(*given)
-    plain = jax.jit(function)(*given)
-    with jax.enable_x64(True):
-        wide = [jnp.asarray(np.asarray(argument, np.float64)) for argument in given]
-        exact = jax.jit(function)(*wide)
-    for one, other, right in zip(*map(jax.tree.leaves, (found, plain, exact)), strict=True):
-        assert one.dtype == other.dtype
-        assert error_of(one, right) <= 2 * error_of(other, right) + 4 * jnp.finfo(dtype).eps
+    return plimsoll.jit(function, memory_limit=LIMIT)
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
@@ -90,7 +66,7 @@ def check(function, *arguments, dtype=jnp.float32):
 def test_forward(function, width):
     arguments = random(701, width), random(997, width, seed=1) / 3, random(997, seed=2)
     assert uses_kernels(function, *arguments)
-    check(function, *arguments)
+    check(function, *arguments, limit=LIMIT)
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
@@ -101,7 +77,7 @@ def test_gradient(function):
         return jax.grad(lambda *a: jnp.sum(jnp.sin(function(*a))), argnums=(0, 1, 2))(*given)
 
     assert uses_kernels(gradient, *arguments)
-    check(gradient, *arguments)
+    check(gradient, *arguments, limit=LIMIT)
 
 
 def squared_distances(x, y):
@@ -167,14 +143,14 @@ def test_in_loops_and_branches():
         return lax.fori_loop(0, 5, step, v)
 
     assert uses_kernels(iterate, points, vector)
-    check(iterate, points, vector)
+    check(iterate, points, vector, limit=LIMIT)
 
 
 def test_batches():
     function = jax.vmap(gaussian, in_axes=(0, None, 0))
     arguments = random(3, 401, 2), random(503, 2, seed=1), random(3, 503, seed=2)
     assert uses_kernels(function, *arguments)
-    check(function, *arguments)
+    check(function, *arguments, limit=LIMIT)
 
 
 def test_halves_are_added_in_single_precision():

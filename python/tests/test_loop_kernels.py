@@ -10,10 +10,7 @@ import plimsoll
 
 COUNT = 20011  # A prime: the last vector is never full.
 
-
-@pytest.fixture(autouse=True)
-def with_kernels(monkeypatch):
-    monkeypatch.setenv("PLIMSOLL_KERNELS", "1")
+pytestmark = pytest.mark.usefixtures("with_kernels")
 
 
 def normal(*shape, seed=0, scale=0.1):
