@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/insert_best.h"
@@ -32,93 +31,72 @@ void TopEmitter::BeginRows(const Tile& tile) {
   const std::vector<TileResult>& results = frame_.program.results;
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].reducer != Opcode::kChloTopK) continue;
-    const int number = static_cast<int>(i);
-    const auto follower = static_cast<size_t>(FollowerOf(number));
-    const auto rank_axis = static_cast<size_t>(RankAxisOf(number));
     llvm::Type* element = RegisterType(builder_.getContext(), results[i].array.type);
     for (const ShortIndex& index : frame_.ShortIndices(AxesOf(results[i].array))) {
-      ShortIndex last = index;
-      last[rank_axis] = frame_.program.axes[rank_axis].length - 1;
-      for (int row = 0; row < tile.rows; ++row) {
-        llvm::Value* row_number = builder_.CreateAdd(tile.row, frame_.Number(row));
-        llvm::Value* best = builder_.CreateLoad(
-            element,
-            frame_.Address(frame_.results[i], results[i].array, row_number, nullptr, last));
-        llvm::Value* column = builder_.CreateLoad(
-            builder_.getInt32Ty(), frame_.Address(frame_.results[follower], results[follower].array,
-                                                  row_number, nullptr, last));
-        // Below zeros, whose sign comparisons do not see (insert_best.cc).
-        llvm::Value* is_zero = builder_.CreateFCmpOEQ(best, llvm::Constant::getNullValue(element));
-        best = builder_.CreateSelect(
-            is_zero,
-            llvm::ConstantFP::get(element,
-                                  llvm::APFloat::getSmallestNormalized(element->getFltSemantics(),
-                                                                       /*Negative=*/true)),
-            best);
-        llvm::Value* is_empty =
-            builder_.CreateICmpEQ(column, builder_.getInt32(static_cast<uint32_t>(kNoColumn)));
-        llvm::Value* threshold = builder_.CreateSelect(
-            is_empty, llvm::ConstantFP::get(element, std::numeric_limits<double>::quiet_NaN()),
-            best);
-        llvm::Value* place = frame_.Allocate(frame_.VectorOf(element));
-        builder_.CreateStore(
-            builder_.CreateVectorSplat(static_cast<unsigned>(frame_.shape.lanes), threshold),
-            place);
-        thresholds_[{number, index}].push_back(place);
-      }
+      const int number = static_cast<int>(i);
+      const auto count = 2 * static_cast<uint64_t>(tile.rows);
+      thresholds_[{number, index}] = {
+          .vectors = frame_.Allocate(llvm::ArrayType::get(frame_.VectorOf(element), count)),
+          .ties_before = frame_.Allocate(frame_.i64)};
+      EmitCall(number, index, {}, {}, tile);
     }
   }
 }
 
 void TopEmitter::Emit(int number, const ShortIndex& index, const Bundle& values, const Tile& tile) {
-  const std::vector<llvm::Value*>& thresholds = thresholds_[{number, index}];
+  const Thresholds& thresholds = thresholds_[{number, index}];
+  llvm::Type* vector_type = values.type();
+  // Equal values of earlier columns are better: columns do not go by in order.
+  llvm::Value* may_tie =
+      builder_.CreateICmpSLT(tile.column, builder_.CreateLoad(frame_.i64, thresholds.ties_before));
+  llvm::Value* first = builder_.CreateSelect(may_tie, frame_.Number(tile.rows), frame_.Number(0));
+  llvm::Value* of_rows = builder_.CreateGEP(vector_type, thresholds.vectors, first);
+  llvm::SmallVector<llvm::Value*> all;
+  llvm::SmallVector<llvm::Value*> masks;
   llvm::Value* any = nullptr;
   for (int row = 0; row < tile.rows; ++row) {
-    llvm::Value* threshold =
-        builder_.CreateLoad(values.type(), thresholds[static_cast<size_t>(row)]);
+    llvm::Value* threshold = builder_.CreateLoad(
+        vector_type, builder_.CreateConstGEP1_64(vector_type, of_rows, static_cast<uint64_t>(row)));
     for (int vector = 0; vector < tile.vectors; ++vector) {
-      llvm::Value* value = values[static_cast<size_t>(row) * static_cast<size_t>(tile.vectors) +
-                                  static_cast<size_t>(vector)];
+      all.push_back(values[all.size()]);
       // Also if one of them is NaN.
-      llvm::Value* is_above = builder_.CreateFCmpUGT(value, threshold);
-      any = any == nullptr ? is_above : builder_.CreateOr(any, is_above);
+      llvm::Value* mask = builder_.CreateFCmpUGT(all.back(), threshold);
+      if (tile.mask != nullptr) mask = builder_.CreateAnd(mask, tile.mask);
+      any = any == nullptr ? mask : builder_.CreateOr(any, mask);
+      masks.push_back(mask);
     }
   }
-  if (tile.mask != nullptr) any = builder_.CreateAnd(any, tile.mask);
   llvm::Function* function = builder_.GetInsertBlock()->getParent();
   auto* rare = llvm::BasicBlock::Create(builder_.getContext(), "best", function);
   auto* usual = llvm::BasicBlock::Create(builder_.getContext(), "others", function);
   builder_.CreateCondBr(builder_.CreateOrReduce(any), rare, usual);
   builder_.SetInsertPoint(rare);
-  EmitCall(number, index, values, tile);
+  EmitCall(number, index, all, masks, tile);
   builder_.CreateBr(usual);
   builder_.SetInsertPoint(usual);
 }
 
-void TopEmitter::EmitCall(int number, const ShortIndex& index, const Bundle& values,
-                          const Tile& tile) {
+void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<llvm::Value*> values,
+                          llvm::ArrayRef<llvm::Value*> masks, const Tile& tile) {
   const auto place = static_cast<size_t>(number);
   const auto follower = static_cast<size_t>(FollowerOf(number));
   const auto rank_axis = static_cast<size_t>(RankAxisOf(number));
   const std::vector<TileResult>& results = frame_.program.results;
-  llvm::Type* element = values.type()->getScalarType();
-  const uint64_t bytes = element->isDoubleTy() ? sizeof(double) : sizeof(float);
-  const int64_t count = int64_t{tile.vectors} * frame_.shape.lanes;
-  llvm::Value* buffer = frame_.Allocate(
-      llvm::ArrayType::get(element, values.size() * static_cast<uint64_t>(frame_.shape.lanes)));
+  llvm::Type* element = RegisterType(builder_.getContext(), results[place].array.type);
+  const llvm::Align align(element->isDoubleTy() ? sizeof(double) : sizeof(float));
+  const auto lanes = static_cast<unsigned>(frame_.shape.lanes);
+  const auto rows = static_cast<uint64_t>(tile.rows);
+  llvm::Value* kept_values = frame_.Allocate(llvm::ArrayType::get(element, values.size() * lanes));
+  llvm::Value* kept_masks = frame_.Allocate(llvm::ArrayType::get(frame_.i64, masks.size()));
   for (size_t i = 0; i < values.size(); ++i) {
-    llvm::Value* to =
-        builder_.CreateConstGEP1_64(element, buffer, i * static_cast<uint64_t>(frame_.shape.lanes));
-    builder_.CreateAlignedStore(values[i], to, llvm::Align(bytes));
+    builder_.CreateAlignedStore(
+        values[i], builder_.CreateConstGEP1_64(element, kept_values, i * lanes), align);
+    llvm::Value* bits = builder_.CreateBitCast(masks[i], builder_.getIntNTy(lanes));
+    builder_.CreateStore(builder_.CreateZExt(bits, frame_.i64),
+                         builder_.CreateConstGEP1_64(frame_.i64, kept_masks, i));
   }
-  llvm::Value* made =
-      frame_.Allocate(llvm::ArrayType::get(element, static_cast<uint64_t>(tile.rows)));
-  llvm::Value* valid = frame_.Number(count);
-  if (tile.mask != nullptr) {
-    llvm::Value* left =
-        builder_.CreateSub(builder_.CreateAdd(tile.last_column, frame_.Number(1)), tile.column);
-    valid = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, valid);
-  }
+  const Thresholds& thresholds = thresholds_[{number, index}];
+  llvm::Value* made = frame_.Allocate(llvm::ArrayType::get(element, 2 * rows));
   // In the order of BestCall's fields, each of 8 bytes.
   llvm::Value* fields[] = {
       frame_.Address(frame_.results[place], results[place].array, tile.row, nullptr, index),
@@ -128,30 +106,30 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, const Bundle& val
       frame_.results[place].strides[rank_axis],
       frame_.results[follower].strides[rank_axis],
       frame_.Number(frame_.program.axes[rank_axis].length),
-      buffer,
+      kept_values,
+      kept_masks,
       frame_.Number(tile.rows),
-      frame_.Number(count),
-      valid,
-      tile.column,
+      frame_.Number(values.empty() ? 0 : tile.vectors),
+      frame_.Number(frame_.shape.lanes),
+      values.empty() ? frame_.Number(0) : tile.column,
       made,
+      thresholds.ties_before,
   };
   static_assert(sizeof(BestCall<float>) == 8 * std::size(fields));
-  llvm::Value* call =
-      frame_.Allocate(llvm::ArrayType::get(builder_.getInt64Ty(), std::size(fields)));
+  llvm::Value* call = frame_.Allocate(llvm::ArrayType::get(frame_.i64, std::size(fields)));
   for (size_t i = 0; i < std::size(fields); ++i) {
-    builder_.CreateStore(fields[i], builder_.CreateConstGEP1_64(builder_.getInt64Ty(), call, i));
+    builder_.CreateStore(fields[i], builder_.CreateConstGEP1_64(frame_.i64, call, i));
   }
   const llvm::FunctionCallee insert = frame_.emitter.module.getOrInsertFunction(
       element->isDoubleTy() ? kInsertBestF64 : kInsertBestF32,
       llvm::FunctionType::get(builder_.getVoidTy(), {frame_.pointer}, /*isVarArg=*/false));
   builder_.CreateCall(insert, {call});
-  const std::vector<llvm::Value*>& thresholds = thresholds_[{number, index}];
-  for (int row = 0; row < tile.rows; ++row) {
-    llvm::Value* threshold = builder_.CreateLoad(
-        element, builder_.CreateConstGEP1_64(element, made, static_cast<uint64_t>(row)));
+  for (uint64_t i = 0; i < 2 * rows; ++i) {
+    llvm::Value* threshold =
+        builder_.CreateLoad(element, builder_.CreateConstGEP1_64(element, made, i));
     builder_.CreateStore(
-        builder_.CreateVectorSplat(static_cast<unsigned>(frame_.shape.lanes), threshold),
-        thresholds[static_cast<size_t>(row)]);
+        builder_.CreateVectorSplat(lanes, threshold),
+        builder_.CreateConstGEP1_64(frame_.VectorOf(element), thresholds.vectors, i));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/cpu/bundle.h"
 #include "kernels/cpu/kernel_frame.h"
 #include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace plimsoll {
 
@@ -18,7 +19,7 @@ class TopEmitter {
  public:
   explicit TopEmitter(KernelFrame& frame) : frame_(frame), builder_(frame.builder) {}
 
-  // Reads what a value must be above to be among the best.
+  // Finds what a value must be above to be among the best.
   void BeginRows(const Tile& tile);
   // Takes in a tile for the result of that number.
   void Emit(int number, const ShortIndex& index, const Bundle& values, const Tile& tile);
@@ -26,13 +27,22 @@ class TopEmitter {
  private:
   int FollowerOf(int number) const;
   int RankAxisOf(int number) const;
-  // Calls InsertBest (insert_best.h) for the tile.
-  void EmitCall(int number, const ShortIndex& index, const Bundle& values, const Tile& tile);
+  // What is above which values may be among the best: for each row a vector, behind these for each
+  // row the one for columns before `ties_before`.
+  struct Thresholds {
+    llvm::Value* vectors = nullptr;
+    llvm::Value* ties_before = nullptr;
+  };
+
+  // Calls InsertBest (insert_best.h) for a tile of these values, of which those of the masks may be
+  // among the best. With no values only the thresholds are found.
+  void EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<llvm::Value*> values,
+                llvm::ArrayRef<llvm::Value*> masks, const Tile& tile);
 
   KernelFrame& frame_;
   llvm::IRBuilder<>& builder_;
-  // For each result and short index, of each row.
-  std::map<std::pair<int, ShortIndex>, std::vector<llvm::Value*>> thresholds_;
+  // For each result and short index.
+  std::map<std::pair<int, ShortIndex>, Thresholds> thresholds_;
 };
 
 }  // namespace plimsoll

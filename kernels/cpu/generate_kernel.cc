@@ -72,6 +72,28 @@ void EmitPack(KernelFrame& frame, size_t operand) {
              [&](llvm::Value* vector) { along([&] { copy_lanes(vector); }); });
 }
 
+// A loop over the same steps in a scattered order.
+void EmitScattered(KernelFrame& frame, llvm::Value* end, llvm::Value* step,
+                   llvm::function_ref<void(llvm::Value*)> body) {
+  // It has no divisor in common with their number, which is smaller.
+  constexpr int64_t kPrime = 10007;
+  llvm::IRBuilder<>& builder = frame.builder;
+  llvm::Value* leap = builder.CreateMul(
+      builder.CreateSRem(frame.Number(kPrime),
+                         builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, frame.Number(1),
+                                                       builder.CreateSDiv(end, step))),
+      step);
+  llvm::Value* place = frame.Allocate(frame.i64);
+  builder.CreateStore(frame.Number(0), place);
+  frame.Loop(frame.Number(0), end, step, [&](llvm::Value*) {
+    llvm::Value* position = builder.CreateLoad(frame.i64, place);
+    body(position);
+    llvm::Value* next = builder.CreateAdd(position, leap);
+    llvm::Value* is_behind = builder.CreateICmpSGE(next, end);
+    builder.CreateStore(builder.CreateSelect(is_behind, builder.CreateSub(next, end), next), place);
+  });
+}
+
 // The block's columns for a handful of rows.
 void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, llvm::Value* row,
               int rows) {
@@ -95,9 +117,14 @@ void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, 
     values.ForgetColumns();
     results.EmitResults(tile);
   };
-  frame.Loop(frame.Number(0), whole, step, [&](llvm::Value* column) {
+  const auto emit_whole = [&](llvm::Value* column) {
     emit_columns(column, shape.vectors, /*is_masked=*/false);
-  });
+  };
+  if (IsScattered(frame.program)) {
+    EmitScattered(frame, whole, step, emit_whole);
+  } else {
+    frame.Loop(frame.Number(0), whole, step, emit_whole);
+  }
   frame.Loop(whole, length, frame.Number(shape.lanes),
              [&](llvm::Value* column) { emit_columns(column, 1, /*is_masked=*/true); });
   results.FinishRows(tile);

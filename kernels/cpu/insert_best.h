@@ -24,15 +24,18 @@ struct BestCall {
   int64_t best_rank_stride;
   int64_t columns_rank_stride;
   int64_t ranks;
-  // The tile: so many values for each row, one row after the other, from this column on. Only the
-  // first `valid` of a row count.
+  // The tile: for each row so many vectors of so many lanes, from this column on. A bit for each
+  // lane says whether its value may be among the best.
   const T* values;
+  const uint64_t* masks;
   int64_t rows;
-  int64_t count;
-  int64_t valid;
+  int64_t vectors;
+  int64_t lanes;
   int64_t column;
-  // For each row what a value must be above to be among the best; NaN if every value is.
+  // For each row what a value must be above to be among the best; behind these, what it must be
+  // above if its column is before `ties_before`. NaN if every value is.
   T* thresholds;
+  int64_t* ties_before;
 };
 
 // What generated code knows the functions below by.

@@ -57,6 +57,16 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine) {
   return OkStatus();
 }
 
+bool IsScattered(const TileProgram& program) {
+  const auto is_top = [&](const TileResult& result) { return result.reducer == Opcode::kChloTopK; };
+  // Positions of maxima want their columns in order.
+  return llvm::any_of(program.results, is_top) &&
+         llvm::all_of(program.results, [&](const TileResult& result) {
+           return result.follows < 0 ||
+                  is_top(program.results[static_cast<size_t>(result.follows)]);
+         });
+}
+
 bool IsPacked(const TileProgram& program, const TileArray& operand) {
   const AxisSet axes = AxesOf(operand);
   if ((axes & kColumnBit) == 0 || (axes & kRowBit) != 0) return false;
@@ -94,6 +104,10 @@ KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
   shape.lanes = machine.vector_bytes / widest;
   int64_t accumulators = 0;
   for (const TileResult& result : program.results) {
+    // The best columns are not in registers.
+    const TileResult& leader =
+        result.follows < 0 ? result : program.results[static_cast<size_t>(result.follows)];
+    if (leader.reducer == Opcode::kChloTopK) continue;
     accumulators += program.ShortCount(AxesOf(result.array));
   }
   shape.rows = machine.vector_registers >= 32 ? 4 : 2;

@@ -24,6 +24,10 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine);
 
 KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine);
 
+// True if columns are visited in a scattered order. Where the best are wanted and each column is
+// better than the one before, each would be one of the best in its turn.
+bool IsScattered(const TileProgram& program);
+
 // True if a block of the operand's columns is brought into the order in which it is read.
 bool IsPacked(const TileProgram& program, const TileArray& operand);
 inline constexpr int64_t kPackAlignment = 64;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "kernels/cpu/combine_parts.h"
@@ -79,6 +80,13 @@ std::vector<int64_t> PartStrides(const TileProgram& program, const TileResult& r
   return strides;
 }
 
+// A step with which all of so many are visited, far from the one before.
+int64_t ScatteredLeap(int64_t count) {
+  int64_t leap = std::max<int64_t>(1, count * 5 / 8);
+  while (std::gcd(leap, count) > 1) ++leap;
+  return leap;
+}
+
 // How many of the threads have something to do.
 int64_t WorkersOf(const Layout& layout, int64_t threads) {
   return std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
@@ -132,7 +140,11 @@ class Run {
                           BatchOffset(operands_.size() + i, element) * BytesOf(type));
       }
     }
-    for (int64_t column = 0; column < lengths_[kColumnAxis]; column += kernel_.shape.block) {
+    const int64_t blocks =
+        RoundUp(lengths_[kColumnAxis], kernel_.shape.block) / kernel_.shape.block;
+    const int64_t leap = IsScattered(program_) ? ScatteredLeap(blocks) : 1;
+    for (int64_t i = 0; i < blocks; ++i) {
+      const int64_t column = i * leap % blocks * kernel_.shape.block;
       const KernelCall call = {
           .operands = operands.data(),
           .results = results.data(),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -252,6 +253,39 @@ TEST(RunKernel, OfEqualValuesTheFirstIsBest) {
   const std::vector<NumberArray> results = RunOnNumbers(*kernel, {2, 70, 4}, {operand});
   EXPECT_EQ(results[1].numbers, (std::vector<double>{0, 1, 2, 3, 50, 33, 60, 0}));
   EXPECT_TRUE(std::isnan(results[0].numbers[4]));
+}
+
+// Columns are not visited in order, and of equal values the first is best all the same.
+TEST(RunKernel, TheBestColumnsOfSortedAndOfEqualValues) {
+  const auto kernel = Compile(
+      "axes r c t0=5\noperand f32[r, c]\n%0 = load 0\n%1 = iota i32 c\nresult f32[r, t0] = top c "
+      "%0\nresult i32[r, t0] = with 0 c %1\n");
+  ASSERT_NE(kernel, nullptr);
+  constexpr int64_t kColumns = 9001;
+  const std::vector<std::function<double(int64_t)>> orders = {
+      [](int64_t column) { return static_cast<double>(column); },
+      [](int64_t column) { return -static_cast<double>(column); },
+      [](int64_t) { return 0.0; },
+      [](int64_t column) { return column % 2 == 0 ? -0.0 : 0.0; },
+      [](int64_t column) { return static_cast<double>(column % 3); },
+      [](int64_t column) { return static_cast<double>(column / 1000); },
+      [](int64_t column) { return column < 9000 ? -std::numeric_limits<double>::infinity() : 1; },
+      [](int64_t column) { return column % 1000 == 7 ? std::nan("") : -1e-38; },
+  };
+  NumberArray operand = {.shape = {static_cast<int64_t>(orders.size()), kColumns}, .numbers = {}};
+  for (const auto& order : orders) {
+    for (int64_t column = 0; column < kColumns; ++column) operand.numbers.push_back(order(column));
+  }
+  const std::vector<NumberArray> results =
+      RunOnNumbers(*kernel, {static_cast<int64_t>(orders.size()), kColumns, 5}, {operand});
+  EXPECT_EQ(results[1].numbers, (std::vector<double>{9000, 8999, 8998, 8997, 8996,  //
+                                                     0,    1,    2,    3,    4,     //
+                                                     0,    1,    2,    3,    4,     //
+                                                     1,    3,    5,    7,    9,     //
+                                                     2,    5,    8,    11,   14,    //
+                                                     9000, 8000, 8001, 8002, 8003,  //
+                                                     9000, 0,    1,    2,    3,     //
+                                                     7,    1007, 2007, 3007, 4007}));
 }
 
 TEST(RunKernel, HalvesAreAddedInSinglePrecision) {
