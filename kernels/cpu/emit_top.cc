@@ -36,7 +36,7 @@ void TopEmitter::BeginRows(const Tile& tile) {
       const int number = static_cast<int>(i);
       const auto count = 2 * static_cast<uint64_t>(tile.rows);
       thresholds_[{number, index}] = {
-          .vectors = frame_.Allocate(llvm::ArrayType::get(frame_.VectorOf(element), count)),
+          .vectors = frame_.AllocateMemory(llvm::ArrayType::get(frame_.VectorOf(element), count)),
           .ties_before = frame_.Allocate(frame_.i64)};
       EmitCall(number, index, {}, {}, tile);
     }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
@@ -167,6 +168,8 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
     frame_.Loop(begin, whole, frame_.Number(steps.unrolled), [&](llvm::Value* position) {
       Bundle part = load(parts);
       for (int i = 0; i < steps.unrolled; ++i) {
+        // LLVM would read for all steps first, into registers that it does not have.
+        EmitForgetMemory(builder_);
         part = next(part, builder_.CreateNSWAdd(position, frame_.Number(i)));
       }
       keep(part, parts);

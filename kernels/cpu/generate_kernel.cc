@@ -9,6 +9,7 @@
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/emit_results.h"
 #include "kernels/cpu/emit_values.h"
+#include "kernels/cpu/emit_pack.h"
 #include "kernels/cpu/kernel_frame.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -16,61 +17,6 @@
 
 namespace plimsoll {
 namespace {
-
-// Copies a block of columns into packed form. Lanes behind the last column repeat it.
-void EmitPack(KernelFrame& frame, size_t operand) {
-  llvm::IRBuilder<>& builder = frame.builder;
-  const TileArray& layout = frame.program.operands[operand];
-  llvm::Type* memory = MemoryType(builder.getContext(), layout.type);
-  const llvm::Align align(static_cast<uint64_t>(BytesOf(layout.type)));
-  llvm::Value* length = builder.CreateSub(frame.column_end, frame.column_begin);
-  llvm::Value* last = builder.CreateSub(length, frame.Number(1));
-  const auto copy = [&](llvm::Value* vector, llvm::Value* lane) {
-    llvm::Value* place =
-        builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, builder.CreateAdd(vector, lane), last);
-    llvm::Value* column = builder.CreateAdd(frame.column_begin, place);
-    for (const ShortIndex& index : frame.ShortIndices(AxesOf(layout))) {
-      llvm::Value* from = frame.Address(frame.operands[operand], layout, nullptr, column, index);
-      llvm::Value* to = frame.PackedAddress(operand, vector, 0, index);
-      builder.CreateAlignedStore(builder.CreateAlignedLoad(memory, from, align),
-                                 builder.CreateGEP(memory, to, lane), align);
-    }
-  };
-  // Columns that lie next to each other are copied together.
-  const auto copy_vector = [&](llvm::Value* vector) {
-    llvm::Value* column = builder.CreateAdd(frame.column_begin, vector);
-    for (const ShortIndex& index : frame.ShortIndices(AxesOf(layout))) {
-      llvm::Value* from = frame.Address(frame.operands[operand], layout, nullptr, column, index);
-      builder.CreateAlignedStore(builder.CreateAlignedLoad(frame.VectorOf(memory), from, align),
-                                 frame.PackedAddress(operand, vector, 0, index), align);
-    }
-  };
-  const auto copy_lanes = [&](llvm::Value* vector) {
-    frame.Loop(frame.Number(0), frame.Number(frame.shape.lanes), frame.Number(1),
-               [&](llvm::Value* lane) { copy(vector, lane); });
-  };
-  const auto long_axis =
-      llvm::find_if(layout.axes, [&](int axis) { return axis != kNoAxis && frame.IsLong(axis); });
-  const auto along = [&](llvm::function_ref<void()> body) {
-    if (long_axis == layout.axes.end()) {
-      body();
-      return;
-    }
-    const auto axis = static_cast<size_t>(*long_axis);
-    frame.Loop(frame.Number(0), frame.lengths[axis], frame.Number(1), [&](llvm::Value* position) {
-      frame.positions[axis] = position;
-      body();
-    });
-  };
-  llvm::Value* lanes = frame.Number(frame.shape.lanes);
-  llvm::Value* whole = frame.Number(0);
-  if (layout.axes.back() == kColumnAxis) {
-    whole = builder.CreateSub(length, builder.CreateSRem(length, lanes));
-    along([&] { frame.Loop(frame.Number(0), whole, lanes, copy_vector); });
-  }
-  frame.Loop(whole, length, lanes,
-             [&](llvm::Value* vector) { along([&] { copy_lanes(vector); }); });
-}
 
 // A loop over the same steps in a scattered order.
 void EmitScattered(KernelFrame& frame, llvm::Value* end, llvm::Value* step,

@@ -1,12 +1,16 @@
 #include "kernels/cpu/kernel_frame.h"
 
+#include <iterator>
 #include <utility>
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/kernel_call.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instruction.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/Casting.h"
 
 namespace plimsoll {
 
@@ -102,6 +106,18 @@ void KernelFrame::Loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step,
 llvm::Value* KernelFrame::Allocate(llvm::Type* type) {
   llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
   return entry.CreateAlloca(type);
+}
+
+llvm::Value* KernelFrame::AllocateMemory(llvm::Type* type) {
+  llvm::Value* place = Allocate(type);
+  llvm::IRBuilder<> entry(&function_->getEntryBlock(),
+                          std::next(llvm::cast<llvm::Instruction>(place)->getIterator()));
+  // LLVM has to think that somebody else knows of it.
+  entry.CreateCall(llvm::InlineAsm::get(
+                       llvm::FunctionType::get(builder.getVoidTy(), {pointer}, /*isVarArg=*/false),
+                       "", "r,~{memory}", /*hasSideEffects=*/true),
+                   {place});
+  return place;
 }
 
 llvm::Value* KernelFrame::LaneMask(llvm::Value* count) {

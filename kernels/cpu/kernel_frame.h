@@ -63,6 +63,8 @@ class KernelFrame {
             llvm::function_ref<void(llvm::Value*)> body);
   // Memory that is a register in the end.
   llvm::Value* Allocate(llvm::Type* type);
+  // Memory that stays memory, and is read again wherever memory is forgotten (emit_for.h).
+  llvm::Value* AllocateMemory(llvm::Type* type);
   // The lanes below a number.
   llvm::Value* LaneMask(llvm::Value* count);
 
