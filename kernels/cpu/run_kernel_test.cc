@@ -268,7 +268,7 @@ TEST(RunKernel, TheBestColumnsOfSortedAndOfEqualValues) {
       [](int64_t) { return 0.0; },
       [](int64_t column) { return column % 2 == 0 ? -0.0 : 0.0; },
       [](int64_t column) { return static_cast<double>(column % 3); },
-      [](int64_t column) { return static_cast<double>(column / 1000); },
+      [](int64_t column) { return std::floor(static_cast<double>(column) / 1000); },
       [](int64_t column) { return column < 9000 ? -std::numeric_limits<double>::infinity() : 1; },
       [](int64_t column) { return column % 1000 == 7 ? std::nan("") : -1e-38; },
   };
