@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/vector_math.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
@@ -102,6 +103,10 @@ Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile&
   std::vector<Bundle> operands;
   for (const int operand : op.operands) {
     operands.push_back(GetFor(operand, op.axes, index, tile));
+  }
+  if (op.opcode == Opcode::kExponential &&
+      signs_[static_cast<size_t>(op.operands[0])] == Sign::kNeverPositive) {
+    return ExpOfNegative(operands[0]);
   }
   return EmitCompute(op, frame_.program.ops[op.operands.back()].type, operands);
 }

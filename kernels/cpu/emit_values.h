@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "kernels/cpu/bundle.h"
 #include "kernels/cpu/kernel_frame.h"
+#include "kernels/signs.h"
 #include "kernels/tile_program.h"
 
 namespace plimsoll {
@@ -18,7 +20,8 @@ enum class Level : uint8_t { kOnce, kRow, kColumn };
 
 class ValueEmitter {
  public:
-  explicit ValueEmitter(KernelFrame& frame) : frame_(frame), builder_(frame.builder) {}
+  explicit ValueEmitter(KernelFrame& frame)
+      : frame_(frame), builder_(frame.builder), signs_(SignsOf(frame.program)) {}
 
   // Makes all values of a level; those of the columns are made when they are asked for.
   void EmitLevel(Level level, const Tile& tile);
@@ -51,6 +54,7 @@ class ValueEmitter {
 
   KernelFrame& frame_;
   llvm::IRBuilder<>& builder_;
+  std::vector<Sign> signs_;  // Of all ops.
   Made made_[3];
 };
 

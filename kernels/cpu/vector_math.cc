@@ -10,6 +10,7 @@
 #include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -100,6 +101,19 @@ Bundle AtLeast(const Bundle& x, double least) {
   return Select(x < bound, bound, x);
 }
 
+// The same as AtLeast, with a sign that changes in the end: products take that in for nothing.
+Bundle AtLeastThrough(const Bundle& x, double least) {
+  llvm::SmallVector<llvm::Value*, 8> negated;
+  for (llvm::Value* value : x.values()) {
+    auto* op = llvm::dyn_cast<llvm::UnaryOperator>(value);
+    if (op == nullptr || op->getOpcode() != llvm::Instruction::FNeg) return AtLeast(x, least);
+    negated.push_back(op->getOperand(0));
+  }
+  return AtMost(Bundle(x.emitter(), negated), -least).Map([&](llvm::Value* value) {
+    return x.builder().CreateFNeg(value);
+  });
+}
+
 Bundle ShiftLeft(const Bundle& x, int bits) {
   return x.Map([&](llvm::Value* value) { return x.builder().CreateShl(value, bits); });
 }
@@ -130,16 +144,21 @@ bool HasScale(const Bundle& x) {
          x.type()->getPrimitiveSizeInBits().getFixedValue() == 512;
 }
 
+// An integer, as a float and as an integer.
+struct Rounded {
+  Bundle number;
+  Bundle integer;
+};
+
 // x times 2 to the power of integers, where the factor itself may not be a number of the format.
-Bundle Scale(const Bundle& x, const Bundle& integers, const Format& format) {
+Bundle Scale(const Bundle& x, const Rounded& n, const Format& format) {
   if (HasScale(x)) {
     llvm::IRBuilder<>& builder = x.builder();
     const llvm::Intrinsic::ID id = x.is_f64() ? llvm::Intrinsic::x86_avx512_mask_scalef_pd_512
                                               : llvm::Intrinsic::x86_avx512_mask_scalef_ps_512;
     llvm::Value* all =
         llvm::Constant::getAllOnesValue(x.is_f64() ? builder.getInt8Ty() : builder.getInt16Ty());
-    return x.Map(integers, [&](llvm::Value* value, llvm::Value* n) {
-      llvm::Value* power = builder.CreateSIToFP(n, value->getType());
+    return x.Map(n.number, [&](llvm::Value* value, llvm::Value* power) {
       constexpr uint32_t kRoundAsUsual = 4;
       return builder.CreateIntrinsic(id, {},
                                      {value, power, value, all, builder.getInt32(kRoundAsUsual)});
@@ -147,16 +166,11 @@ Bundle Scale(const Bundle& x, const Bundle& integers, const Format& format) {
   }
   // Half of the exponent, rounded down; made positive for the shift.
   const Bundle half =
-      ShiftRight(integers + integers.Integer(1 << 14), 1) - integers.Integer(1 << 13);
-  return x * PowerOfTwo(half, format) * PowerOfTwo(integers - half, format);
+      ShiftRight(n.integer + n.integer.Integer(1 << 14), 1) - n.integer.Integer(1 << 13);
+  return x * PowerOfTwo(half, format) * PowerOfTwo(n.integer - half, format);
 }
 
-// The nearest integer, as a float and as an integer.
-struct Rounded {
-  Bundle number;
-  Bundle integer;
-};
-
+// The nearest integer.
 Rounded Round(const Bundle& x, double factor, const Format& format) {
   const Bundle rounder = x.Number(format.rounder);
   const Bundle shifted = MultiplyAdd(x, x.Number(factor), rounder);
@@ -167,20 +181,26 @@ Rounded Round(const Bundle& x, double factor, const Format& format) {
 // x = n log(2) + r.
 struct Reduced {
   Bundle rest;
-  Bundle integer;
+  Rounded n;
 };
 
 Reduced ReduceByLog2(const Bundle& x, const Format& format) {
   const Rounded n = Round(x, std::numbers::log2e, format);
   Bundle rest = MultiplyAdd(n.number, x.Number(-format.log2_high), x);
   rest = MultiplyAdd(n.number, x.Number(-format.log2_low), rest);
-  return {.rest = rest, .integer = n.integer};
+  return {.rest = rest, .n = n};
 }
 
 // exp(r) - 1 for |r| up to log(2) / 2.
 Bundle SmallExpMinusOne(const Bundle& r) {
   const Bundle tail = r.is_f64() ? Polynomial(r, kExpF64) : Polynomial(r, kExpF32);
   return MultiplyAdd(r * r, tail, r);
+}
+
+// exp(r) for the same.
+Bundle SmallExp(const Bundle& r) {
+  const Bundle tail = r.is_f64() ? Polynomial(r, kExpF64) : Polynomial(r, kExpF32);
+  return MultiplyAdd(MultiplyAdd(tail, r, r.Number(1)), r, r.Number(1));
 }
 
 // The logarithm of positive numbers of that form whose bits these are, divided by powers of two.
@@ -288,11 +308,12 @@ Bundle ConvertFloats(const Bundle& x, bool to_f64) {
 
 }  // namespace
 
-Bundle Exp(const Bundle& x) {
+Bundle Exp(const Bundle& x) { return ExpOfNegative(AtMost(x, FormatOf(x).exp_most)); }
+
+Bundle ExpOfNegative(const Bundle& x) {
   const Format& format = FormatOf(x);
-  const Bundle bounded = AtLeast(AtMost(x, format.exp_most), format.exp_least);
-  const Reduced reduced = ReduceByLog2(bounded, format);
-  return Scale(SmallExpMinusOne(reduced.rest) + x.Number(1), reduced.integer, format);
+  const Reduced reduced = ReduceByLog2(AtLeastThrough(x, format.exp_least), format);
+  return Scale(SmallExp(reduced.rest), reduced.n, format);
 }
 
 Bundle ExpMinusOne(const Bundle& x) {
@@ -302,15 +323,15 @@ Bundle ExpMinusOne(const Bundle& x) {
   const Reduced reduced = ReduceByLog2(bounded, format);
   // 2^n (exp(r) - 1) + 2^n - 1. Beyond a format's digits the 1 does not count.
   const Bundle inverse =
-      PowerOfTwo(reduced.integer.Map(reduced.integer.Integer(x.is_f64() ? 100 : 50),
-                                     [&](llvm::Value* n, llvm::Value* most) {
-                                       llvm::IRBuilder<>& builder = x.builder();
-                                       llvm::Value* bounded_n = builder.CreateSelect(
-                                           builder.CreateICmpSGT(n, most), most, n);
-                                       return builder.CreateNeg(bounded_n);
-                                     }),
+      PowerOfTwo(reduced.n.integer.Map(reduced.n.integer.Integer(x.is_f64() ? 100 : 50),
+                                       [&](llvm::Value* n, llvm::Value* most) {
+                                         llvm::IRBuilder<>& builder = x.builder();
+                                         llvm::Value* bounded_n = builder.CreateSelect(
+                                             builder.CreateICmpSGT(n, most), most, n);
+                                         return builder.CreateNeg(bounded_n);
+                                       }),
                  format);
-  return Scale(SmallExpMinusOne(reduced.rest) + (x.Number(1) - inverse), reduced.integer, format);
+  return Scale(SmallExpMinusOne(reduced.rest) + (x.Number(1) - inverse), reduced.n, format);
 }
 
 Bundle Log(const Bundle& x) {

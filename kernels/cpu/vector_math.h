@@ -13,6 +13,8 @@
 namespace plimsoll {
 
 Bundle Exp(const Bundle& x);
+// Of numbers that are not above 0, or NaN.
+Bundle ExpOfNegative(const Bundle& x);
 Bundle ExpMinusOne(const Bundle& x);
 Bundle Log(const Bundle& x);
 Bundle LogPlusOne(const Bundle& x);
