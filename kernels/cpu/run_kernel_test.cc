@@ -331,21 +331,5 @@ TEST(RunKernel, RefusesArraysThatDoNotFit) {
       HasSubstr("an operand's shape"));
 }
 
-TEST(CompileToObject, WorksForOtherProcessors) {
-  const StatusOr<TileProgram> program = ReadTiles(kGradient);
-  ASSERT_TRUE(program.ok());
-  for (const char* name : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    const StatusOr<CpuMachine> machine = MachineNamed(name);
-    ASSERT_TRUE(machine.ok());
-    const StatusOr<std::string> assembly =
-        CompileToObject(*program, *machine, ChooseShape(*program, *machine), /*assembly=*/true);
-    ASSERT_TRUE(assembly.ok()) << assembly.status().ToString();
-    const std::string_view vector_register = machine->vector_bytes == 64   ? "%zmm"
-                                             : machine->vector_bytes == 32 ? "%ymm"
-                                                                           : "%xmm";
-    EXPECT_THAT(*assembly, HasSubstr(vector_register)) << name;
-  }
-}
-
 }  // namespace
 }  // namespace plimsoll

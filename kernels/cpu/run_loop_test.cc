@@ -127,17 +127,5 @@ TEST(RunLoop, RefusesArraysThatDoNotFit) {
       HasSubstr("an array's shape"));
 }
 
-TEST(RunLoop, CodeForOtherProcessors) {
-  const StatusOr<LoopProgram> program = ReadLoop(kSquares);
-  ASSERT_TRUE(program.ok());
-  for (const std::string_view name : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    const StatusOr<CpuMachine> machine = MachineNamed(std::string(name));
-    ASSERT_TRUE(machine.ok());
-    const StatusOr<std::string> text =
-        CompileToObject(*program, *machine, ChooseLoopShape(*program, *machine), true);
-    EXPECT_TRUE(text.ok()) << name << ": " << text.status().ToString();
-  }
-}
-
 }  // namespace
 }  // namespace plimsoll
