@@ -1,6 +1,7 @@
 #include "analysis/run_time.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -247,6 +248,8 @@ constexpr double kSecondsPerReducedTogether = 3.2e-9;  // Several values by one 
 constexpr double kSecondsPerMoved = 4.1e-10;
 constexpr double kSecondsPerSorted = 7e-8;
 constexpr double kSecondsPerRanked = 1.8e-9;
+// To put one of the best of a row into their heap, for each of its levels.
+constexpr double kSecondsPerHeapLevel = 9e-9;
 constexpr double kSecondsPerFourier = 1.7e-10;
 constexpr double kSecondsPerTurn = 2e-6;
 // Of loops, to start one op after the other: XLA shares the large ones among its threads, and waits
@@ -269,6 +272,16 @@ double SecondsToRead(const Value& factor) {
   const int64_t bytes = BytesOf(factor);
   const double rate = bytes > kCachedBytes ? kSecondsPerFarByte : kSecondsPerFactorByte;
   return static_cast<double>(bytes) * rate;
+}
+
+// XLA looks at every element, and keeps a heap of the best of each row: of as many as are the best
+// in their turn.
+double SecondsToRank(const Op& op) {
+  const double elements = ElementCount(*op.operand(0));
+  const double length = std::max(1.0, SizeOfLast(*op.operand(0)));
+  const double best = std::clamp(SizeOfLast(*op.result(0)), 1.0, length);
+  const double inserted = elements / length * best * (1 + std::log(length / best));
+  return elements * kSecondsPerRanked + inserted * std::log2(best) * kSecondsPerHeapLevel;
 }
 
 double SecondsInProgram(const Op& op, bool on_one_core) {
@@ -295,7 +308,7 @@ double SecondsInProgram(const Op& op, bool on_one_core) {
     case Opcode::kSort:
       return ElementCount(*op.operand(0)) * kSecondsPerSorted;
     case Opcode::kChloTopK:
-      return ElementCount(*op.operand(0)) * kSecondsPerRanked;
+      return SecondsToRank(op);
     case Opcode::kFft:
       return elements * kSecondsPerFourier;
     case Opcode::kSlice:

@@ -205,6 +205,22 @@ TEST(SecondsOfProgramTest, CallsInLoopsTakeTime) {
   EXPECT_GT(called, 2 * whole);
 }
 
+// Each row has its own best, which come and go.
+TEST(SecondsOfProgramTest, TheBestOfShortRowsTakeLonger) {
+  const auto seconds = [](std::string_view rows, std::string_view columns, std::string_view best) {
+    const std::string type = StrCat("tensor<", rows, "x", columns, "xf32>");
+    const std::unique_ptr<Module> module = OneOp(
+        {StrCat(rows, "x", columns, "xf32")},
+        StrCat("%v, %i = \"chlo.top_k\"(%0) <{k = ", best, " : i64}> : (", type, ") -> (tensor<",
+               rows, "x", best, "xf32>, tensor<", rows, "x", best, "xi32>)"));
+    return module == nullptr ? 0 : SecondsOfProgram(*module->main()->entry_block(), 0);
+  };
+  const double of_long_rows = seconds("30", "100000", "10");
+  EXPECT_GT(of_long_rows, 0);
+  EXPECT_GT(seconds("12000", "250", "10"), 3 * of_long_rows);
+  EXPECT_LT(seconds("12000", "250", "1"), 1.5 * of_long_rows);
+}
+
 TEST(SecondsOfProgramTest, WhatIsFusedTakesLittle) {
   const auto seconds = [](std::string_view op) {
     const std::unique_ptr<Module> module = OneOp(
