@@ -158,6 +158,9 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
   };
   const FoldSteps steps =
       frame_.program.ops[op.operands[0]].opcode == Opcode::kMultiply ? kProductSteps : kOtherSteps;
+  // The rows and columns that are left over are few, and their code should be small.
+  const bool is_rest = tile.rows < frame_.shape.rows || tile.mask != nullptr;
+  const int unrolled = is_rest ? 1 : steps.unrolled;
   const std::vector<llvm::Value*> sums = allocate();
   const std::vector<llvm::Value*> parts = allocate();
   for (llvm::Value* sum : sums) builder_.CreateStore(neutral, sum);
@@ -167,20 +170,25 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
     for (llvm::Value* part : parts) builder_.CreateStore(neutral, part);
     llvm::Value* end = builder_.CreateBinaryIntrinsic(
         llvm::Intrinsic::smin, builder_.CreateNSWAdd(begin, frame_.Number(steps.part)), length);
-    llvm::Value* rest =
-        builder_.CreateSRem(builder_.CreateSub(end, begin), frame_.Number(steps.unrolled));
-    llvm::Value* whole = builder_.CreateSub(end, rest);
-    frame_.Loop(begin, whole, frame_.Number(steps.unrolled), [&](llvm::Value* position) {
+    llvm::Value* whole = end;
+    if (unrolled > 1) {
+      llvm::Value* rest =
+          builder_.CreateSRem(builder_.CreateSub(end, begin), frame_.Number(unrolled));
+      whole = builder_.CreateSub(end, rest);
+    }
+    frame_.Loop(begin, whole, frame_.Number(unrolled), [&](llvm::Value* position) {
       Bundle part = load(parts);
-      for (int i = 0; i < steps.unrolled; ++i) {
+      for (int i = 0; i < unrolled; ++i) {
         // LLVM would read for all steps first, into registers that it does not have.
         EmitForgetMemory(builder_);
         part = next(part, builder_.CreateNSWAdd(position, frame_.Number(i)));
       }
       keep(part, parts);
     });
-    frame_.Loop(whole, end, frame_.Number(1),
-                [&](llvm::Value* position) { keep(next(load(parts), position), parts); });
+    if (unrolled > 1) {
+      frame_.Loop(whole, end, frame_.Number(1),
+                  [&](llvm::Value* position) { keep(next(load(parts), position), parts); });
+    }
     keep(EmitReducer(op.opcode, op.type, load(sums), load(parts)), sums);
   });
   return load(sums);
