@@ -221,9 +221,12 @@ void Planner::Tighten() {
   };
   const auto budget = static_cast<double>(aim_.budget);
   const auto needed = static_cast<double>(needed_);
-  if (last_made_.size() == 1 && last_made_[0].chunk_bytes > last_estimate_ / 2) {
+  const auto largest = llvm::max_element(last_made_, [](const MadeCut& a, const MadeCut& b) {
+    return a.chunk_bytes < b.chunk_bytes;
+  });
+  if (largest != last_made_.end() && largest->chunk_bytes > last_estimate_ / 2) {
     // What was not thought to be in its chunks stays. They take the rest, and can be made smaller.
-    const MadeCut& cut = last_made_[0];
+    const MadeCut& cut = *largest;
     const auto fixed = static_cast<double>(std::max<int64_t>(0, last_estimate_ - cut.chunk_bytes));
     const double scale = (budget * kChunkCaution - fixed) / std::max(1.0, needed - fixed);
     if (scale >= kLeastChunkScale) {
