@@ -221,9 +221,8 @@ void Planner::Tighten() {
   };
   const auto budget = static_cast<double>(aim_.budget);
   const auto needed = static_cast<double>(needed_);
-  const auto largest = llvm::max_element(last_made_, [](const MadeCut& a, const MadeCut& b) {
-    return a.chunk_bytes < b.chunk_bytes;
-  });
+  const auto largest = llvm::max_element(
+      last_made_, [](const MadeCut& a, const MadeCut& b) { return a.chunk_bytes < b.chunk_bytes; });
   if (largest != last_made_.end() && largest->chunk_bytes > last_estimate_ / 2) {
     // What was not thought to be in its chunks stays. They take the rest, and can be made smaller.
     const MadeCut& cut = *largest;

@@ -113,6 +113,33 @@ TEST(PlannerTest, ChunksShrinkByWhatWasTooMuch) {
   EXPECT_GT(planned->plan.made[0].chunk, chunk / 4);
 }
 
+// The same for two loops over different axes: it is the larger chunks that shrink.
+TEST(PlannerTest, ChunksOfSeveralLoopsShrinkByWhatWasTooMuch) {
+  const std::unique_ptr<Module> module =
+      plimsoll::testing::Program({"1000xf32", "1000x2xf32", "900xf32", "900x2xf32"}, R"(
+  %a = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 0>}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>
+  %b = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 1>}> : (tensor<1000xf32>) -> tensor<1000x1000xf32>
+  %c = "stablehlo.maximum"(%a, %b) : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  %d = "stablehlo.dot_general"(%c, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x2xf32>) -> tensor<1000x2xf32>
+  %e = "stablehlo.broadcast_in_dim"(%2) <{broadcast_dimensions = array<i64: 0>}> : (tensor<900xf32>) -> tensor<900x900xf32>
+  %f = "stablehlo.broadcast_in_dim"(%2) <{broadcast_dimensions = array<i64: 1>}> : (tensor<900xf32>) -> tensor<900x900xf32>
+  %g = "stablehlo.minimum"(%e, %f) : (tensor<900x900xf32>, tensor<900x900xf32>) -> tensor<900x900xf32>
+  %h = "stablehlo.dot_general"(%g, %3) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<900x900xf32>, tensor<900x2xf32>) -> tensor<900x2xf32>)",
+                                 {{"%d", "1000x2xf32"}, {"%h", "900x2xf32"}});
+  ASSERT_NE(module, nullptr);
+  Planner planner(*module, {.budget = 2'000'000});
+  StatusOr<PlannedModule> planned = planner.Next();
+  ASSERT_TRUE(planned.ok());
+  ASSERT_THAT(planned->plan.made, SizeIs(2));
+  const int64_t chunk = planned->plan.made[1].chunk;
+  planner.Tell(3'000'000, 0);
+  planned = planner.Next();
+  ASSERT_TRUE(planned.ok());
+  ASSERT_THAT(planned->plan.made, SizeIs(2));
+  EXPECT_LT(planned->plan.made[1].chunk, chunk);
+  EXPECT_GT(planned->plan.made[1].chunk, chunk / 4);
+}
+
 // Twelve matrices of 4 MB live at once, and each is less than an eighth of the budget.
 TEST(PlannerTest, ManySmallValuesAreCutAsWell) {
   std::vector<std::string_view> arguments(12, "1000xf32");
