@@ -178,6 +178,12 @@ AxisSet AxesOf(const TileArray& array) {
   return set;
 }
 
+bool IsOfTop(const TileProgram& program, const TileResult& result) {
+  const TileResult& leader =
+      result.follows < 0 ? result : program.results[static_cast<size_t>(result.follows)];
+  return leader.reducer == Opcode::kChloTopK;
+}
+
 bool IsTileOpcode(Opcode opcode) { return FindInfo(opcode) != nullptr; }
 
 uint64_t NeutralBits(Opcode reducer, ScalarType type) {

@@ -107,6 +107,9 @@ struct TileProgram {
 
 AxisSet AxesOf(const TileArray& array);
 
+// True if the result has the largest values of a row, or what goes with them.
+bool IsOfTop(const TileProgram& program, const TileResult& result);
+
 // True if kernels compute the op, on elements of the types that tile_ops.def says.
 bool IsTileOpcode(Opcode opcode);
 // What an elementwise op makes of elements of these types, where it is not a conversion.

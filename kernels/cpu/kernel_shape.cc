@@ -58,12 +58,11 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine) {
 }
 
 bool IsScattered(const TileProgram& program) {
-  const auto is_top = [&](const TileResult& result) { return result.reducer == Opcode::kChloTopK; };
+  const auto is_top = [&](const TileResult& result) { return IsOfTop(program, result); };
   // Positions of maxima want their columns in order.
   return llvm::any_of(program.results, is_top) &&
          llvm::all_of(program.results, [&](const TileResult& result) {
-           return result.follows < 0 ||
-                  is_top(program.results[static_cast<size_t>(result.follows)]);
+           return result.follows < 0 || is_top(result);
          });
 }
 
@@ -105,9 +104,7 @@ KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
   int64_t accumulators = 0;
   for (const TileResult& result : program.results) {
     // The best columns are not in registers.
-    const TileResult& leader =
-        result.follows < 0 ? result : program.results[static_cast<size_t>(result.follows)];
-    if (leader.reducer == Opcode::kChloTopK) continue;
+    if (IsOfTop(program, result)) continue;
     accumulators += program.ShortCount(AxesOf(result.array));
   }
   shape.rows = machine.vector_registers >= 32 ? 4 : 2;

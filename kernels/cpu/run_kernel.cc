@@ -166,7 +166,7 @@ class Run {
       const TileResult& result = program_.results[i];
       const bool is_added_to = result.reducer != Opcode::kUnknown || result.follows >= 0;
       if (!is_added_to || HasParts(i)) continue;
-      if (IsOfBestColumns(result)) {
+      if (result.follows >= 0 && IsOfTop(program_, result)) {
         auto* columns = static_cast<int32_t*>(results_[i].data);
         std::fill_n(columns, ElementCount(results_[i].shape), kNoColumn);
         continue;
@@ -195,12 +195,6 @@ class Run {
   }
 
  private:
-  // The columns of the largest values.
-  bool IsOfBestColumns(const TileResult& result) const {
-    return result.follows >= 0 &&
-           program_.results[static_cast<size_t>(result.follows)].reducer == Opcode::kChloTopK;
-  }
-
   bool HasParts(size_t result) const { return (program_.results[result].reduced & kRowBit) != 0; }
 
   void AddStrides(const std::vector<int64_t>& strides) {

@@ -13,7 +13,7 @@
 namespace plimsoll {
 
 Bundle Exp(const Bundle& x);
-// Of numbers that are not above 0, or NaN.
+// Of numbers whose exponential is finite, as that of all is that are never positive, or NaN.
 Bundle ExpOfNegative(const Bundle& x);
 Bundle ExpMinusOne(const Bundle& x);
 Bundle Log(const Bundle& x);
