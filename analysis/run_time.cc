@@ -10,6 +10,7 @@
 #include "analysis/linear_algebra.h"
 #include "analysis/op_class.h"
 #include "analysis/peak.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -234,17 +235,19 @@ namespace {
 // limits (benchmarks/squeeze), and those of loops to what single programs take with other chunks.
 constexpr double kSecondsPerFused = 1e-11;
 constexpr double kSecondsPerTranscendental = 4.7e-10;
-// In a loop that is compiled as a whole. It runs on one core, but its code is better.
-constexpr double kSecondsPerTranscendentalOfOneCore = 2e-10;
 constexpr double kSecondsPerProduct = 1.25e-11;
 // To read the factors: what products with few rows or columns take.
 constexpr double kSecondsPerFactorByte = 3e-11;
-// Of products so small that calling a library takes longer.
+// Of products so small that calling a library takes longer, each of a batch.
 constexpr double kSmallProducts = 1e5;
-constexpr double kSecondsPerSmallProduct = 3e-10;
+constexpr double kSecondsPerSmallProduct = 5e-10;
 constexpr double kSecondsPerConvolved = 3.3e-11;
 constexpr double kSecondsPerReduced = 9e-11;
 constexpr double kSecondsPerReducedTogether = 3.2e-9;  // Several values by one body.
+// A fused reduction whose code is longer than this, with all that it reduces, has no vectors: so
+// much for each op that makes an element.
+constexpr int64_t kMostUnrolled = 250;
+constexpr double kSecondsPerScalar = 1e-10;
 constexpr double kSecondsPerMoved = 4.1e-10;
 constexpr double kSecondsPerSorted = 7e-8;
 constexpr double kSecondsPerRanked = 1.8e-9;
@@ -263,9 +266,19 @@ constexpr double kSecondsPerByte = 1.2e-11;
 // The same in loops, for values that the cache does not hold from one op to the next.
 constexpr int64_t kCachedBytes = 8 << 20;
 constexpr double kSecondsPerFarByte = 5e-11;
-constexpr double kSecondsPerFarByteOfOneCore = 2.5e-10;
 // XLA takes its temporaries anew in each run, and the system hands them out page by page.
 constexpr double kSecondsPerTemporaryByte = 2.7e-10;
+
+// How many products of two matrices a product is.
+double BatchOf(const Op& product) {
+  double batch = 1;
+  const auto dimensions =
+      product.Get("dot_dimension_numbers").Find("lhs_batching_dimensions").integers();
+  for (const int64_t d : dimensions) {
+    batch *= static_cast<double>(product.operand(0)->type().shape()[d]);
+  }
+  return batch;
+}
 
 // A factor of a product.
 double SecondsToRead(const Value& factor) {
@@ -284,13 +297,37 @@ double SecondsToRank(const Op& op) {
   return elements * kSecondsPerRanked + inserted * std::log2(best) * kSecondsPerHeapLevel;
 }
 
-double SecondsInProgram(const Op& op, bool on_one_core) {
+// How many ops make an element that is not in memory. What is expensive and used twice is made
+// once.
+int64_t OpsToMake(const Value& value, const llvm::DenseSet<const Value*>& in_memory,
+                  llvm::DenseSet<const Op*>& seen) {
+  const Op* op = value.defining_op();
+  if (op == nullptr || in_memory.contains(&value) || !seen.insert(op).second) return 0;
+  const bool is_expensive = op->Is(Opcode::kDivide) || ClassOf(*op) != OpClass::kCheap;
+  if (is_expensive && value.use_count() > 1) return 0;
+  int64_t count = IsElementwise(*op) ? 1 : 0;
+  for (const Value* operand : op->operands()) count += OpsToMake(*operand, in_memory, seen);
+  return count;
+}
+
+double SecondsToReduce(const Op& op, const llvm::DenseSet<const Value*>& in_memory) {
+  const double elements = ElementCount(*op.operand(0));
+  if (op.result_count() > 1) return elements * kSecondsPerReducedTogether;
+  if (ReducesInStages(op)) return elements * kSecondsPerReduced;
+  llvm::DenseSet<const Op*> seen;
+  const auto made = static_cast<double>(OpsToMake(*op.operand(0), in_memory, seen));
+  const double length = elements / std::max(1.0, ElementCount(*op.result(0)));
+  const bool has_vectors = length <= 1 || made * length <= kMostUnrolled;
+  return elements * (kSecondsPerReduced + (has_vectors ? 0 : made * kSecondsPerScalar));
+}
+
+double SecondsInProgram(const Op& op, const llvm::DenseSet<const Value*>& in_memory) {
   double elements = 0;
   for (const Value* result : op.results()) elements += ElementCount(*result);
   switch (op.opcode()) {
     case Opcode::kDotGeneral: {
       const double products = ProductsOf(op);
-      const bool is_small = products < kSmallProducts;
+      const bool is_small = products < kSmallProducts * BatchOf(op);
       return products * (is_small ? kSecondsPerSmallProduct : kSecondsPerProduct) +
              SecondsToRead(*op.operand(0)) + SecondsToRead(*op.operand(1));
     }
@@ -301,8 +338,7 @@ double SecondsInProgram(const Op& op, bool on_one_core) {
       return ProductsOf(op) * kSecondsPerConvolved * (is_alone ? 2 : 1);
     }
     case Opcode::kReduce:
-      return ElementCount(*op.operand(0)) *
-             (op.result_count() > 1 ? kSecondsPerReducedTogether : kSecondsPerReduced);
+      return SecondsToReduce(op, in_memory);
     case Opcode::kReduceWindow:
       return ElementCount(*op.operand(0)) * kSecondsPerReduced;
     case Opcode::kSort:
@@ -324,9 +360,13 @@ double SecondsInProgram(const Op& op, bool on_one_core) {
       break;
   }
   if (!IsElementwise(op)) return SecondsOf(op);
-  if (ClassOf(op) == OpClass::kCheap) return elements * kSecondsPerFused;
-  return elements * (on_one_core ? kSecondsPerTranscendentalOfOneCore : kSecondsPerTranscendental);
+  const bool is_cheap = ClassOf(op) == OpClass::kCheap;
+  return elements * (is_cheap ? kSecondsPerFused : kSecondsPerTranscendental);
 }
+
+// Loops that touch less in a turn are compiled as a whole: Plimsoll tells XLA so
+// (python/plimsoll/compile_options.py).
+constexpr double kSmallLoopBytes = 256 << 10;
 
 // True if XLA calls something else for the op, so that no loop around it is compiled as a whole.
 bool IsCalled(const Op& op) {
@@ -355,7 +395,7 @@ bool IsCalled(const Op& op) {
 // How a block is run.
 struct Runner {
   bool is_loop = false;
-  // Compiled as a whole, for one core.
+  // Compiled as a whole: nothing has to be started.
   bool is_whole = false;
 };
 
@@ -373,22 +413,33 @@ double SecondsInMemory(const Value& value, Runner runner) {
   if (op.Is(Opcode::kWhile)) return start;
   const auto touched = static_cast<double>(1 + value.use_count());
   const bool is_far = runner.is_loop && bytes > kCachedBytes;
-  const double far_rate = runner.is_whole ? kSecondsPerFarByteOfOneCore : kSecondsPerFarByte;
-  const double rate = is_far ? far_rate : kSecondsPerByte;
-  return start + touched * static_cast<double>(bytes) * rate;
+  return start +
+         touched * static_cast<double>(bytes) * (is_far ? kSecondsPerFarByte : kSecondsPerByte);
+}
+
+// What a turn of a loop reads and writes.
+double TouchedBytes(const Block& body) {
+  double bytes = 0;
+  for (const Value* value : MaterializedValues(body)) {
+    bytes += static_cast<double>(1 + value->use_count()) * static_cast<double>(BytesOf(*value));
+  }
+  for (const Op& op : body) {
+    if (op.Is(Opcode::kWhile)) bytes += TouchedBytes(op.region(1).front());
+  }
+  return bytes;
 }
 
 double SecondsOfLoop(const Op& loop, Runner runner) {
-  const Runner inside = {.is_loop = true, .is_whole = runner.is_whole || !IsCalled(loop)};
+  const bool is_small = !IsCalled(loop) && TouchedBytes(loop.region(1).front()) < kSmallLoopBytes;
+  const Runner inside = {.is_loop = true, .is_whole = runner.is_whole || is_small};
   return TurnsOf(loop) * (kSecondsPerTurn + SecondsToRun(loop.region(1).front(), inside));
 }
 
 // Of all ops of a block, and of its loops' bodies as often as they run.
 double SecondsToRun(const Block& block, Runner runner) {
   double seconds = 0;
-  for (const Value* value : MaterializedValues(block)) {
-    seconds += SecondsInMemory(*value, runner);
-  }
+  const llvm::DenseSet<const Value*> in_memory = MaterializedValues(block);
+  for (const Value* value : in_memory) seconds += SecondsInMemory(*value, runner);
   for (const Op& op : block) {
     if (op.Is(Opcode::kWhile)) {
       seconds += SecondsOfLoop(op, runner);
@@ -399,7 +450,7 @@ double SecondsToRun(const Block& block, Runner runner) {
       }
       seconds += most;
     } else {
-      seconds += SecondsInProgram(op, runner.is_whole);
+      seconds += SecondsInProgram(op, in_memory);
     }
   }
   return seconds;

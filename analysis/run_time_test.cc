@@ -171,38 +171,85 @@ TEST(SecondsOfProgramTest, TemporariesTakeTime) {
   EXPECT_NEAR(SecondsOfProgram(body, 1'000'000'000) - SecondsOfProgram(body, 0), 0.27, 1e-6);
 }
 
-// XLA compiles a loop as a whole if it calls no library, and then its code is better.
-TEST(SecondsOfProgramTest, CallsInLoopsTakeTime) {
-  const auto seconds = [](std::string_view op) {
+// XLA compiles a loop as a whole if it is small and calls no library.
+TEST(SecondsOfProgramTest, ToStartOpsOfLoopsTakesTime) {
+  const auto seconds = [](std::string_view size, std::string_view op) {
+    const std::string tensor = StrCat("tensor<", size, "xf32>");
+    const std::string types = StrCat("(tensor<i32>, ", tensor, ")");
+    const std::string state = StrCat("(%i: tensor<i32>, %x: ", tensor, "):\n");
     const std::unique_ptr<Module> module = Program(
-        {"1000x1000xf32"},
+        {StrCat(size, "xf32")},
         StrCat(
             R"(%n = "stablehlo.constant"() <{value = dense<100> : tensor<i32>}> : () -> tensor<i32>
   %z = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
   %one = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
   %l:2 = "stablehlo.while"(%z, %0) ({
-  ^bb0(%i: tensor<i32>, %x: tensor<1000x1000xf32>):
-    %c = "stablehlo.compare"(%i, %n) <{comparison_direction = #stablehlo<comparison_direction LT>}>
+  ^bb0)",
+            state,
+            R"(%c = "stablehlo.compare"(%i, %n) <{comparison_direction = #stablehlo<comparison_direction LT>}>
       : (tensor<i32>, tensor<i32>) -> tensor<i1>
     "stablehlo.return"(%c) : (tensor<i1>) -> ()
   }, {
-  ^bb0(%i: tensor<i32>, %x: tensor<1000x1000xf32>):
-    %next = "stablehlo.add"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-    %t = "stablehlo.tanh"(%x) : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  ^bb0)",
+            state, R"(%next = "stablehlo.add"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
     %y = )",
-            op, R"(
-    "stablehlo.return"(%next, %y) : (tensor<i32>, tensor<1000x1000xf32>) -> ()
-  }) : (tensor<i32>, tensor<1000x1000xf32>) -> (tensor<i32>, tensor<1000x1000xf32>))"),
-        {{"%l#1", "1000x1000xf32"}});
+            op, "(%x) <{", op.ends_with("call\"") ? "call_target_name = \"f\"" : "", "}> : (",
+            tensor, ") -> ", tensor, "\n\"stablehlo.return\"(%next, %y) : ", types,
+            " -> () }) : ", types, " -> ", types),
+        {{"%l#1", StrCat(size, "xf32")}});
     return module == nullptr ? 0 : SecondsOfProgram(*module->main()->entry_block(), 0);
   };
-  const double whole =
-      seconds(R"("stablehlo.negate"(%t) : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>)");
-  const double called = seconds(
-      R"("stablehlo.custom_call"(%t) <{call_target_name = "f", has_side_effect = false}>
-      : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>)");
+  constexpr std::string_view kNegate = "\"stablehlo.negate\"";
+  const double whole = seconds("1000", kNegate);
   EXPECT_GT(whole, 0);
-  EXPECT_GT(called, 2 * whole);
+  EXPECT_GT(seconds("1000", "\"stablehlo.custom_call\""), 1.5 * whole);
+  EXPECT_GT(seconds("100000", kNegate), 1.5 * whole);
+  EXPECT_LT(seconds("10000", kNegate), 1.5 * whole);
+}
+
+TEST(SecondsOfProgramTest, SmallProductsOfABatchTakeLonger) {
+  const auto seconds = [](std::string_view batch, std::string_view rows) {
+    const std::string type = StrCat(batch, "x", rows, "x32xf32");
+    const std::unique_ptr<Module> module =
+        OneOp({type, StrCat(batch, "x32x32xf32")},
+              StrCat(R"(%p = "stablehlo.dot_general"(%0, %1) <{
+        dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0],
+        rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2],
+        rhs_contracting_dimensions = [1]>}> : (tensor<)",
+                     type, ">, tensor<", batch, "x32x32xf32>) -> tensor<", type, ">"));
+    return module == nullptr ? 0 : SecondsOfProgram(*module->main()->entry_block(), 0);
+  };
+  const double of_few = seconds("10", "10000");
+  EXPECT_GT(of_few, 0);
+  EXPECT_GT(seconds("10000", "10"), 5 * of_few);
+}
+
+// XLA fuses what makes the elements of a short sum into it. If that is long, it has no vectors.
+TEST(SecondsOfProgramTest, ShortSumsOfWhatTakesManyOpsTakeLong) {
+  const auto seconds = [](std::string_view length, int ops) {
+    const std::string type = StrCat("tensor<1000x", length, "x100xf32>");
+    std::string text =
+        R"(%zero = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>
+  )";
+    std::string last = "%0";
+    for (int i = 0; i < ops; ++i) {
+      const std::string name = StrCat("%x", i);
+      text += StrCat(name, " = \"stablehlo.negate\"(", last, ") : (", type, ") -> ", type, "\n");
+      last = name;
+    }
+    text += StrCat("%r = \"stablehlo.reduce\"(", last, R"(, %zero) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%s) : (tensor<f32>) -> ()
+  }) : ()",
+                   type, ", tensor<f32>) -> tensor<1000x100xf32>");
+    const std::unique_ptr<Module> module =
+        Program({StrCat("1000x", length, "x100xf32")}, text, {{"%r", "1000x100xf32"}});
+    return module == nullptr ? 0 : SecondsOfProgram(*module->main()->entry_block(), 0);
+  };
+  EXPECT_GT(seconds("20", 40), 10 * seconds("20", 4));
+  // Few are unrolled.
+  EXPECT_LT(seconds("4", 40), seconds("20", 40) / 10);
 }
 
 // Each row has its own best, which come and go.

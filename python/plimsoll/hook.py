@@ -182,7 +182,7 @@ def _compile(original: Callable) -> Callable:
         )
         seconds = time.perf_counter() - started
 
-        def compile_program(program: Any) -> Any:
+        def compile_program(program: Any, options: Any = options) -> Any:
             def compile_once() -> Any:
                 return original(backend, program, executable_devices, options, host_callbacks)
 
@@ -214,7 +214,7 @@ def _compile(original: Callable) -> Callable:
             simplification=simplification,
             seconds=seconds,
             compile_pieces=lambda pieces, plan: compile_options.compile_pieces(
-                lambda: compile_program(pieces),
+                lambda chosen: compile_program(pieces, chosen),
                 options,
                 backend.platform,
                 has_library_sums=plan["wants_library_sums"],
