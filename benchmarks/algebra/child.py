@@ -36,7 +36,11 @@ def main() -> None:
     seconds = QUICK_SECONDS if options.quick else SECONDS
     others = [name for name in ALL_RULES if name != program.name]
     disabled = others if program.group == RULES else []
-    print(json.dumps(measured(function, arguments, seconds, disabled)), flush=True)
+    row = measured(function, arguments, seconds, disabled)
+    if program.by_hand is not None:
+        by_hand = _compiled(program.by_hand, arguments)
+        [row["error_by_hand"]] = _errors(function, jax.device_put(arguments), [by_hand])
+    print(json.dumps(row), flush=True)
 
 
 def measured(

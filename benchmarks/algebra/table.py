@@ -16,6 +16,9 @@ class Program:
     # What it is, for the table.
     title: str
     group: str
+    # The same function as one would write it by hand, whose error is the measure; None if what the
+    # program says is that.
+    by_hand: Callable | None = None
 
     def built(self, is_quick: bool) -> tuple[Callable, list]:
         sizes = {}
@@ -28,14 +31,14 @@ class Program:
 PROGRAMS: dict[str, Program] = {}
 
 
-def program(group: str, title: str):
+def program(group: str, title: str, by_hand: Callable | None = None):
     """Adds the decorated function to the table, under its own name. Its parameters are sizes."""
 
     def add(build: Callable) -> Callable:
         name = build.__name__
         if name in PROGRAMS:
             raise ValueError(f"two programs are called {name}")
-        PROGRAMS[name] = Program(name, build, title, group)
+        PROGRAMS[name] = Program(name, build, title, group, by_hand)
         return build
 
     return add
