@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import jax
 
-LEAST_RUNS, MOST_RUNS = 3, 24
+LEAST_RUNS, MOST_RUNS = 3, 200
 
 
 def fastest(runs: Sequence[Callable], arguments: Sequence, seconds: float) -> list[float]:
