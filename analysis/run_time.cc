@@ -10,7 +10,6 @@
 #include "analysis/linear_algebra.h"
 #include "analysis/op_class.h"
 #include "analysis/peak.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -399,6 +398,7 @@ struct Runner {
   bool is_whole = false;
 };
 
+// Of all ops of a block, and of its loops' bodies as often as they run.
 double SecondsToRun(const Block& block, Runner runner);
 
 // To write a value and to read it again, and to start what makes it.
@@ -435,24 +435,22 @@ double SecondsOfLoop(const Op& loop, Runner runner) {
   return TurnsOf(loop) * (kSecondsPerTurn + SecondsToRun(loop.region(1).front(), inside));
 }
 
-// Of all ops of a block, and of its loops' bodies as often as they run.
+// Of the op alone, and of what runs inside of it as often as it runs.
+double SecondsToRun(const Op& op, const llvm::DenseSet<const Value*>& in_memory, Runner runner) {
+  if (op.Is(Opcode::kWhile)) return SecondsOfLoop(op, runner);
+  if (!op.Is(Opcode::kCase) && !op.Is(Opcode::kIf)) return SecondsInProgram(op, in_memory);
+  double most = 0;
+  for (size_t r = 0; r < op.region_count(); ++r) {
+    most = std::max(most, SecondsToRun(op.region(r).front(), runner));
+  }
+  return most;
+}
+
 double SecondsToRun(const Block& block, Runner runner) {
   double seconds = 0;
   const llvm::DenseSet<const Value*> in_memory = MaterializedValues(block);
   for (const Value* value : in_memory) seconds += SecondsInMemory(*value, runner);
-  for (const Op& op : block) {
-    if (op.Is(Opcode::kWhile)) {
-      seconds += SecondsOfLoop(op, runner);
-    } else if (op.Is(Opcode::kCase) || op.Is(Opcode::kIf)) {
-      double most = 0;
-      for (size_t r = 0; r < op.region_count(); ++r) {
-        most = std::max(most, SecondsToRun(op.region(r).front(), runner));
-      }
-      seconds += most;
-    } else {
-      seconds += SecondsInProgram(op, in_memory);
-    }
-  }
+  for (const Op& op : block) seconds += SecondsToRun(op, in_memory, runner);
   return seconds;
 }
 
@@ -460,6 +458,23 @@ double SecondsToRun(const Block& block, Runner runner) {
 
 double SecondsOfProgram(const Block& block, int64_t temporary_bytes) {
   return SecondsToRun(block, {}) + static_cast<double>(temporary_bytes) * kSecondsPerTemporaryByte;
+}
+
+double SecondsOfPart(const Block& block, const llvm::DenseSet<const Op*>& part) {
+  const Op* parent = block.parent();
+  const Runner runner = {.is_loop = parent != nullptr && parent->Is(Opcode::kWhile)};
+  double seconds = 0;
+  int64_t largest = 0;
+  const llvm::DenseSet<const Value*> in_memory = MaterializedValues(block);
+  for (const Value* value : in_memory) {
+    if (!part.contains(value->defining_op())) continue;
+    seconds += SecondsInMemory(*value, runner);
+    largest = std::max(largest, BytesOf(*value));
+  }
+  for (const Op* op : part) seconds += SecondsToRun(*op, in_memory, runner);
+  // What a turn of a loop takes, the one before had.
+  if (runner.is_loop) return seconds;
+  return seconds + static_cast<double>(largest) * kSecondsPerTemporaryByte;
 }
 
 }  // namespace plimsoll

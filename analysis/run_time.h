@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "ir/graph.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace plimsoll {
 
-// Rates of a processor core or two; only ratios matter. What each op takes even if it has next to
-// nothing to do:
+// Rates are those of two cores, whatever the machine has: programs are compared with each other.
+inline constexpr double kModelCores = 2;
+// What each op takes even if it has next to nothing to do:
 inline constexpr double kSecondsPerOp = 1e-6;
 inline constexpr double kProductsPerSecond = 5e10;
 // Of one op by one, each of which reads and writes memory or the cache.
@@ -20,7 +22,7 @@ inline constexpr double kElementsPerSecond = 1e9;
 inline constexpr double kMovedPerSecond = 2.5e9;
 
 // The option of a call that says how long it takes: kernels are not known here.
-inline constexpr std::string_view kKernelSeconds = "seconds";
+inline constexpr std::string_view kKernelSeconds = "plimsoll_seconds";
 
 // How often a loop runs, or a guess.
 double TurnsOf(const Op& loop);
@@ -35,6 +37,8 @@ double SecondsOf(const Block& block);
 // The same with what XLA fuses, what turns of loops take, and so many bytes of temporaries: to
 // compare whole programs that compute the same in other ways, not single ops.
 double SecondsOfProgram(const Block& block, int64_t temporary_bytes);
+// Of these ops of a block alone, as a part of such a program.
+double SecondsOfPart(const Block& block, const llvm::DenseSet<const Op*>& part);
 
 }  // namespace plimsoll
 

@@ -268,6 +268,24 @@ TEST(SecondsOfProgramTest, TheBestOfShortRowsTakeLonger) {
   EXPECT_LT(seconds("12000", "250", "1"), 1.5 * of_long_rows);
 }
 
+TEST(SecondsOfPartTest, PartsMakeUpTheProgram) {
+  const std::unique_ptr<Module> module = Program({"1000x1000xf32"}, R"(
+  %t = "stablehlo.tanh"(%0) : (tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+  %p = "stablehlo.dot_general"(%t, %0) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x1000xf32>, tensor<1000x1000xf32>) -> tensor<1000x1000xf32>
+)",
+                                                 {{"%p", "1000x1000xf32"}});
+  ASSERT_NE(module, nullptr);
+  const Block& body = *module->main()->entry_block();
+  const Op& product = *body.last()->operand(0)->defining_op();
+  const Op& tanh = *product.operand(0)->defining_op();
+  const double all = SecondsOfPart(body, {&tanh, &product});
+  // Each has a result of 4 MB, and one of them is counted as new memory.
+  EXPECT_NEAR(all, SecondsOfProgram(body, 4'000'000), 1e-9);
+  EXPECT_LT(SecondsOfPart(body, {&tanh}), SecondsOfPart(body, {&product}));
+  EXPECT_LT(SecondsOfPart(body, {&product}), all);
+  EXPECT_EQ(SecondsOfPart(body, {}), 0);
+}
+
 TEST(SecondsOfProgramTest, WhatIsFusedTakesLittle) {
   const auto seconds = [](std::string_view op) {
     const std::unique_ptr<Module> module = OneOp(

@@ -113,9 +113,9 @@ PlimsollError* plimsoll_module_compile(PlimsollModule* module, const char* stop_
 
 PlimsollError* plimsoll_module_simplify(const PlimsollModule* module, const char* options,
                                         PlimsollModule** simplified, PlimsollString** report) {
-  plimsoll::StatusOr<plimsoll::RuleOptions> read = plimsoll::ReadRuleOptions(options);
+  plimsoll::StatusOr<plimsoll::SpeedOptions> read = plimsoll::ReadSpeedOptions(options);
   if (!read.ok()) return MakeError(read.status());
-  plimsoll::StatusOr<plimsoll::SimplifiedModule> made = plimsoll::Simplify(*module->module, *read);
+  plimsoll::StatusOr<plimsoll::SimplifiedModule> made = plimsoll::SpeedUp(*module->module, *read);
   if (!made.ok()) return MakeError(made.status());
   *report = MakeString(plimsoll::SimplificationAsJson(*made));
   *simplified = new PlimsollModule{std::move(made->module)};

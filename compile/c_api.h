@@ -85,12 +85,13 @@ PLIMSOLL_API PlimsollString* plimsoll_hidden_memory(const char* hlo_text, size_t
 PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_t size,
                                                      size_t count);
 
-// The program as algebra makes it, and as JSON what was done: {"is_surely_faster": whether that is
-// worth it without a limit, "peak_before", "peak_after", "seconds_before", "seconds_after",
-// "flops_before", "flops_after": estimates, "rules": [{"rule", "source", "before": {"seconds",
-// "flops", "largest": bytes}, "after": ...}], "refused_rules": [{"rule", "source", "reason"}]}.
+// The program as algebra and kernels make it, and as JSON what was done: {"is_surely_faster":
+// whether that is worth it without a limit, "peak_before", "peak_after", "seconds_before",
+// "seconds_after", "flops_before", "flops_after": estimates, "rules": [{"rule", "source", "before":
+// {"seconds", "flops", "largest": bytes}, "after": ...}], "refused_rules": [{"rule", "source",
+// "reason"}], and "kernels" and "refused_kernels" as from plimsoll_planner_next}.
 // `options` is JSON with any of {"strict": only rules that reorder sums and products, "disabled":
-// [names of rules]}.
+// [names of rules], "kernel_threads": kernels for a processor may be used, with so many threads}.
 PLIMSOLL_API PlimsollError* plimsoll_module_simplify(const PlimsollModule* module,
                                                      const char* options,
                                                      PlimsollModule** simplified,
@@ -125,8 +126,7 @@ PLIMSOLL_API void* plimsoll_kernel_handler(void* call_frame);
 
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
 // {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes,
-// "fresh_temporaries": 0 or 1, "kernel_threads": kernels for a processor may be used, with so many
-// threads}, and what plimsoll_module_simplify takes.
+// "fresh_temporaries": 0 or 1}, and what plimsoll_module_simplify takes.
 // The module must stay alive and unchanged until the planner is freed.
 PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                                   PlimsollPlanner** planner);

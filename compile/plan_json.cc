@@ -11,6 +11,9 @@
 namespace plimsoll {
 namespace {
 
+// Of the planner and of algebra: kernels may be used, with so many threads.
+constexpr std::string_view kKernelThreads = "kernel_threads";
+
 Json NamedJson(const NamedValue& value) {
   return {{"bytes", value.bytes}, {"value", ToUtf8(value.type)}, {"source", ToUtf8(value.source)}};
 }
@@ -78,6 +81,28 @@ StatusOr<bool> ReadRuleOption(const std::string& name, const Json& value, RuleOp
   return true;
 }
 
+Json KernelsJson(const KernelReport& report) {
+  Json kernels = Json::array();
+  for (const InsertedKernel& kernel : report.inserted) {
+    kernels.push_back({{"bytes", kernel.spared_bytes},
+                       {"source", ToUtf8(SourceLine(kernel.location))},
+                       {"seconds", kernel.seconds},
+                       {"program", ToUtf8(kernel.program)}});
+  }
+  return kernels;
+}
+
+Json RefusedJson(const KernelReport& report) {
+  Json refused = Json::array();
+  for (const RefusedKernel& kernel : report.refused) {
+    refused.push_back({{"bytes", kernel.bytes},
+                       {"value", ToUtf8(kernel.type)},
+                       {"source", ToUtf8(SourceLine(kernel.location))},
+                       {"reason", ToUtf8(kernel.reason)}});
+  }
+  return refused;
+}
+
 StatusOr<Json> ReadObject(std::string_view text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
@@ -87,14 +112,16 @@ StatusOr<Json> ReadObject(std::string_view text) {
 
 }  // namespace
 
-StatusOr<RuleOptions> ReadRuleOptions(std::string_view text) {
+StatusOr<SpeedOptions> ReadSpeedOptions(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, ReadObject(text));
-  RuleOptions options = {.user_rules = UserRulesInForce()};
+  SpeedOptions options = {.rules = {.user_rules = UserRulesInForce()}, .kernel_costs = {}};
   for (const auto& [name, value] : json.items()) {
-    ASSIGN_OR_RETURN(const bool is_known, ReadRuleOption(name, value, options));
-    if (!is_known) {
+    ASSIGN_OR_RETURN(const bool is_known, ReadRuleOption(name, value, options.rules));
+    if (is_known) continue;
+    if (name != kKernelThreads || !value.is_number_integer()) {
       return Status(ErrorCode::kBadArgument, StrCat("algebra has no option called ", name));
     }
+    options.kernel_costs = CostsOnCpu(value.get<int64_t>());
   }
   return options;
 }
@@ -117,7 +144,7 @@ StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
       options.best_chunk_bytes = bytes;
     } else if (name == "fresh_temporaries") {
       options.has_fresh_temporaries = bytes != 0;
-    } else if (name == "kernel_threads") {
+    } else if (name == kKernelThreads) {
       options.kernel_costs = CostsOnCpu(bytes);
     } else if (name == "most_value") {
       options.most_value_bytes = bytes;
@@ -157,20 +184,6 @@ std::string PlanAsJson(const PlannedModule& planned) {
   }
   Json held = Json::array();
   for (const HeldValue& value : planned.held) held.push_back(WithReason(value.value, value.reason));
-  Json kernels = Json::array();
-  for (const InsertedKernel& kernel : planned.kernels.inserted) {
-    kernels.push_back({{"bytes", kernel.spared_bytes},
-                       {"source", ToUtf8(SourceLine(kernel.location))},
-                       {"seconds", kernel.seconds},
-                       {"program", ToUtf8(kernel.program)}});
-  }
-  Json refused_kernels = Json::array();
-  for (const RefusedKernel& refused : planned.kernels.refused) {
-    refused_kernels.push_back({{"bytes", refused.bytes},
-                               {"value", ToUtf8(refused.type)},
-                               {"source", ToUtf8(SourceLine(refused.location))},
-                               {"reason", ToUtf8(refused.reason)}});
-  }
   const Json json = {{"peak_before", planned.peak_before},
                      {"peak_after", planned.peak_after},
                      {"seconds", planned.seconds},
@@ -180,8 +193,8 @@ std::string PlanAsJson(const PlannedModule& planned) {
                      {"recomputed", std::move(recomputed)},
                      {"refused", std::move(refused)},
                      {"held", std::move(held)},
-                     {"kernels", std::move(kernels)},
-                     {"refused_kernels", std::move(refused_kernels)},
+                     {"kernels", KernelsJson(planned.kernels)},
+                     {"refused_kernels", RefusedJson(planned.kernels)},
                      {"rules", FiredJson(planned.fired_rules)},
                      {"refused_rules", RefusedJson(planned.refused_rules)}};
   return json.dump();
@@ -195,6 +208,8 @@ std::string SimplificationAsJson(const SimplifiedModule& simplified) {
                      {"seconds_after", simplified.seconds_after},
                      {"flops_before", simplified.flops_before},
                      {"flops_after", simplified.flops_after},
+                     {"kernels", KernelsJson(simplified.kernels)},
+                     {"refused_kernels", RefusedJson(simplified.kernels)},
                      {"rules", FiredJson(simplified.report.fired)},
                      {"refused_rules", RefusedJson(simplified.report.refused)}};
   return json.dump();

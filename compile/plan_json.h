@@ -9,12 +9,11 @@
 #include "ir/status.h"
 #include "plan/planner.h"
 #include "plan/simplify.h"
-#include "rewrite/apply_rules.h"
 
 namespace plimsoll {
 
 StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text);
-StatusOr<RuleOptions> ReadRuleOptions(std::string_view text);
+StatusOr<SpeedOptions> ReadSpeedOptions(std::string_view text);
 
 std::string PlanAsJson(const PlannedModule& planned);
 std::string SimplificationAsJson(const SimplifiedModule& simplified);

@@ -6,6 +6,7 @@
 
 #include "analysis/block_view.h"
 #include "analysis/reducers.h"
+#include "analysis/run_time.h"
 #include "ir/builder.h"
 #include "kernels/emit_call.h"
 #include "kernels/insert_loops.h"
@@ -129,6 +130,10 @@ class Inserter {
       }
       first = *end;
     }
+    if (!IsFaster(*region, kernels)) {
+      reason = "XLA is thought to be as fast";
+      return false;
+    }
     Builder builder(context_, *block_.last());
     builder.set_location(seed.location());
     llvm::DenseMap<const Value*, Value*> replaced;
@@ -227,11 +232,25 @@ class Inserter {
                       .cost = cost};
   }
 
+  static std::vector<const Op*> OpsOf(const TileRegion& region) {
+    std::vector<const Op*> ops;
+    for (const Value* value : region.values) ops.push_back(value->defining_op());
+    llvm::append_range(ops, region.sinks);
+    return ops;
+  }
+
+  bool IsFaster(const TileRegion& region, llvm::ArrayRef<MadeKernel> kernels) const {
+    double seconds = 0;
+    for (const MadeKernel& kernel : kernels) seconds += kernel.cost.seconds;
+    const std::vector<const Op*> ops = OpsOf(region);
+    const llvm::DenseSet<const Op*> part(ops.begin(), ops.end());
+    return seconds * options_.least_gain <= SecondsOfPart(block_, part);
+  }
+
   // What the kernels do now.
   static void Erase(const TileRegion& region) {
     std::vector<Op*> ops;
-    for (const Value* value : region.values) ops.push_back(value->defining_op());
-    for (const Op* sink : region.sinks) ops.push_back(sink->result(0)->defining_op());
+    for (const Op* op : OpsOf(region)) ops.push_back(op->result(0)->defining_op());
     bool has_changed = true;
     while (has_changed) {
       has_changed = false;

@@ -53,6 +53,8 @@ struct KernelCosts {
 struct KernelOptions {
   // Values of more bytes are not to exist, if a kernel can do without them.
   int64_t least_bytes = 1 << 20;
+  // XLA is to be slower by this factor.
+  double least_gain = 0;
   KernelCosts costs;
 };
 

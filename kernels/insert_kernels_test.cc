@@ -35,14 +35,17 @@ struct Inserted {
 };
 
 Inserted Insert(const std::vector<std::string_view>& arguments, std::string_view ops,
-                const std::vector<NamedType>& results, int64_t least_bytes = 100) {
+                const std::vector<NamedType>& results, int64_t least_bytes = 100,
+                double least_gain = 0) {
   Inserted inserted;
   inserted.module = Program(arguments, ops, results);
   if (inserted.module == nullptr) return inserted;
   Block& block = *inserted.module->main()->entry_block();
-  StatusOr<KernelReport> report = InsertKernels(
-      inserted.module->context(), block,
-      {.least_bytes = least_bytes, .costs = {.tiles = AnyCost, .stages = AnyCostOfStages}});
+  StatusOr<KernelReport> report =
+      InsertKernels(inserted.module->context(), block,
+                    {.least_bytes = least_bytes,
+                     .least_gain = least_gain,
+                     .costs = {.tiles = AnyCost, .stages = AnyCostOfStages}});
   EXPECT_TRUE(report.ok()) << report.status().ToString();
   if (!report.ok()) return inserted;
   EXPECT_TRUE(Verify(*inserted.module).ok()) << Verify(*inserted.module).ToString();
@@ -113,6 +116,20 @@ TEST(InsertKernels, LeavesAloneWhatIsSmall) {
                                    {{"%r", "8xf32"}}, /*least_bytes=*/10000);
   EXPECT_TRUE(inserted.report.inserted.empty());
   EXPECT_TRUE(inserted.report.refused.empty());
+}
+
+TEST(InsertKernels, LeavesAloneWhatXlaDoesAsFast) {
+  const auto inserted_with = [](double least_gain) {
+    return Insert({"8x3xf32", "9x3xf32", "9xf32"}, StrCat(kGaussian, kProduct), {{"%r", "8xf32"}},
+                  /*least_bytes=*/100, least_gain);
+  };
+  // The kernel is said to take half a second, and this takes XLA some microseconds.
+  const Inserted slow = inserted_with(1);
+  EXPECT_TRUE(slow.report.inserted.empty());
+  ASSERT_FALSE(slow.report.refused.empty());
+  EXPECT_EQ(slow.report.refused[0].reason, "XLA is thought to be as fast");
+  EXPECT_THAT(slow.body, Not(HasSubstr("plimsoll_kernel")));
+  EXPECT_EQ(inserted_with(1e-8).report.inserted.size(), 1U);
 }
 
 // The same points twice: rows and columns are still two axes.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/run_time.h"
 #include "ir/builder.h"
 #include "kernels/emit_call.h"
 #include "kernels/find_loop.h"
@@ -60,14 +61,19 @@ class LoopInserter {
       Refuse(loop, reason);
       return false;
     }
-    const StatusOr<KernelCost> cost =
-        options_.costs.loops(found->program, found->batch, found->turns.value_or(kUsualTurns));
+    const int64_t turns = found->turns.value_or(kUsualTurns);
+    const StatusOr<KernelCost> cost = options_.costs.loops(found->program, found->batch, turns);
     if (!cost.ok()) {
       Refuse(loop, cost.status().message());
       return false;
     }
     if (cost->seconds < kLeastSeconds) {
       Refuse(loop, "it is too short for a kernel of its own");
+      return false;
+    }
+    const double turn = SecondsOfPart(*loop.block(), {&loop}) / std::max(1.0, TurnsOf(loop));
+    if (cost->seconds * options_.least_gain > turn * static_cast<double>(turns)) {
+      Refuse(loop, "XLA is thought to be as fast");
       return false;
     }
     RETURN_IF_ERROR(Emit(loop, *found, *cost));

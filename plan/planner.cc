@@ -15,7 +15,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/remove_dead_ops.h"
-#include "rewrite/rule_table.h"
 #include "split/clamp_slices.h"
 
 namespace plimsoll {
@@ -57,6 +56,8 @@ constexpr size_t kLeastStrategies = 3;
 constexpr int64_t kBudgetStep = 4;
 // With more ops there are fewer plans, so that planning takes no longer than XLA does.
 constexpr int64_t kManyOps = 1000;
+// A kernel that takes longer than XLA takes longer than a loop of chunks, too.
+constexpr double kLeastGain = 1;
 // A plan that fits and takes at most this much longer than the whole program is good enough.
 constexpr double kGoodEnough = 1.1;
 // Estimates are off by some percent, so being somewhat over the budget is traded for time: the
@@ -170,10 +171,7 @@ StatusOr<PlannedModule> Planner::Next() {
 }
 
 Status Planner::MakeBases() {
-  RuleOptions none = options_.rules;
-  for (const Rule& rule : AllRules()) none.disabled.emplace_back(rule.name);
-  none.user_rules.clear();
-  ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program_, none));
+  ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program_, WithoutRules(options_.rules)));
   ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program_, options_.rules));
   bases_.push_back({.simplified = std::move(normal), .kernels = {}});
   refused_rules_ = std::move(simplified.report.refused);
@@ -206,8 +204,8 @@ Status Planner::AddKernels(size_t number, const KernelCosts& costs) {
   base.simplified.report = plain.report;
   base.simplified.peak_before = plain.peak_before;
   Block& body = *base.simplified.module->main()->entry_block();
-  ASSIGN_OR_RETURN(base.kernels,
-                   InsertKernels(base.simplified.module->context(), body, {.costs = costs}));
+  ASSIGN_OR_RETURN(base.kernels, InsertKernels(base.simplified.module->context(), body,
+                                               {.least_gain = kLeastGain, .costs = costs}));
   if (base.kernels.inserted.empty()) return OkStatus();
   RETURN_IF_ERROR(Verify(*base.simplified.module));
   base.simplified.peak_after = PeakOf(body).bytes;

@@ -15,6 +15,9 @@ namespace {
 
 // Below this, a program that fits is left as it is.
 constexpr double kSureGain = 1.1;
+// The same for kernels, whose time is compared with that of XLA's code: the estimates have less in
+// common.
+constexpr double kSureGainOfKernels = 1.5;
 // A peak may be larger by so much and turn out to be the same or less: both are estimates, and what
 // XLA needs for both programs decides.
 constexpr int64_t kDoubtfulBytes = 64 << 10;
@@ -26,8 +29,15 @@ bool IsSurelyLarger(int64_t peak, int64_t than) {
 
 }  // namespace
 
+RuleOptions WithoutRules(RuleOptions options) {
+  for (const Rule& rule : AllRules()) options.disabled.emplace_back(rule.name);
+  options.user_rules.clear();
+  return options;
+}
+
 bool SimplifiedModule::IsSurelyFaster() const {
-  return !report.fired.empty() && seconds_after * kSureGain <= seconds_before;
+  return !kernels.inserted.empty() ||
+         (!report.fired.empty() && seconds_after * kSureGain <= seconds_before);
 }
 
 StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& options) {
@@ -60,6 +70,31 @@ StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& op
   simplified.seconds_after = SecondsOf(body);
   simplified.flops_after = FlopsOf(body);
   simplified.module = std::move(rewritten);
+  return simplified;
+}
+
+StatusOr<SimplifiedModule> SpeedUp(const Module& program, const SpeedOptions& options) {
+  ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program, options.rules));
+  const bool has_kernels = options.kernel_costs.tiles != nullptr;
+  if (!has_kernels || simplified.module->main() == nullptr) return simplified;
+  std::unique_ptr<Module> faster = simplified.module->Clone();
+  if (!simplified.IsSurelyFaster()) {
+    ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program, WithoutRules(options.rules)));
+    faster = std::move(normal.module);
+  }
+  Block& body = *faster->main()->entry_block();
+  ASSIGN_OR_RETURN(KernelReport kernels, InsertKernels(faster->context(), body,
+                                                       {.least_gain = kSureGainOfKernels,
+                                                        .costs = options.kernel_costs}));
+  if (!kernels.inserted.empty()) {
+    RETURN_IF_ERROR(Verify(*faster));
+    if (!simplified.IsSurelyFaster()) simplified.report.fired.clear();
+    simplified.module = std::move(faster);
+    simplified.peak_after = PeakOf(body).bytes;
+    simplified.seconds_after = SecondsOf(body);
+    simplified.flops_after = FlopsOf(body);
+  }
+  simplified.kernels = std::move(kernels);
   return simplified;
 }
 

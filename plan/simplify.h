@@ -1,4 +1,4 @@
-// A program as algebra makes it, with what that is thought to be worth.
+// A program as algebra and kernels make it, with what that is thought to be worth.
 
 #ifndef PLIMSOLL_PLAN_SIMPLIFY_H_
 #define PLIMSOLL_PLAN_SIMPLIFY_H_
@@ -8,6 +8,7 @@
 
 #include "ir/graph.h"
 #include "ir/status.h"
+#include "kernels/insert_kernels.h"
 #include "rewrite/apply_rules.h"
 
 namespace plimsoll {
@@ -16,6 +17,8 @@ struct SimplifiedModule {
   // In normal form (rewrite/normalize.h), with rules applied.
   std::unique_ptr<Module> module;
   RuleReport report;
+  // Kernels that do a part of it.
+  KernelReport kernels;
   // What temporaries are thought to take, how long it is thought to run, and how many numbers it
   // computes: in normal form, and with rules applied.
   int64_t peak_before = 0;
@@ -25,13 +28,26 @@ struct SimplifiedModule {
   double flops_before = 0;
   double flops_after = 0;
 
-  // True if the gain in time is beyond the estimate's error, and the peak no larger.
+  // True if the gain in time is beyond the estimate's error, and the peak no larger. Kernels are
+  // used only where they are.
   bool IsSurelyFaster() const;
 };
+
+// The options of a program in normal form.
+RuleOptions WithoutRules(RuleOptions options);
 
 // The program stays as it is. Where rules would make the peak larger, none is applied, which the
 // report tells.
 StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& options);
+
+struct SpeedOptions {
+  RuleOptions rules;
+  // What a kernel takes; null if there are to be none.
+  KernelCosts kernel_costs;
+};
+
+// The same with kernels where they are surely faster; rules are used only if they are, too.
+StatusOr<SimplifiedModule> SpeedUp(const Module& program, const SpeedOptions& options);
 
 }  // namespace plimsoll
 

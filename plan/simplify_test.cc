@@ -64,5 +64,49 @@ TEST(SimplifyTest, LeavesWhatIsSimpleAlone) {
   EXPECT_EQ(WriteText(*simplified.module->main()), WriteText(*program->main()));
 }
 
+// exp(A B^T) v, with two million elements in between.
+std::unique_ptr<Module> KernelProduct() {
+  return Program({"1000x3xf32", "2000x3xf32", "2000xf32"}, R"(
+  %p = "stablehlo.dot_general"(%0, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<1000x3xf32>, tensor<2000x3xf32>) -> tensor<1000x2000xf32>
+  %e = "stablehlo.exponential"(%p) : (tensor<1000x2000xf32>) -> tensor<1000x2000xf32>
+  %r = "stablehlo.dot_general"(%e, %2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x2000xf32>, tensor<2000xf32>) -> tensor<1000xf32>
+)",
+                 {{"%r", "1000xf32"}});
+}
+
+SimplifiedModule SpedUp(const Module& program, double kernel_seconds) {
+  const auto cost = [kernel_seconds](const TileProgram&, llvm::ArrayRef<int64_t>) {
+    return StatusOr<KernelCost>(KernelCost{.scratch_bytes = 64, .seconds = kernel_seconds});
+  };
+  StatusOr<SimplifiedModule> made =
+      SpeedUp(program, {.rules = {}, .kernel_costs = {.tiles = cost}});
+  EXPECT_TRUE(made.ok()) << made.status().ToString();
+  return made.ok() ? *std::move(made) : SimplifiedModule{};
+}
+
+TEST(SpeedUpTest, UsesKernelsThatAreFaster) {
+  const std::unique_ptr<Module> program = KernelProduct();
+  const SimplifiedModule made = SpedUp(*program, 1e-5);
+  EXPECT_THAT(made.kernels.inserted, SizeIs(1));
+  EXPECT_TRUE(made.IsSurelyFaster());
+  EXPECT_LT(made.peak_after, made.peak_before / 100);
+  EXPECT_THAT(WriteText(*made.module->main()), Not(HasSubstr("1000x2000")));
+}
+
+TEST(SpeedUpTest, LeavesAloneWhatIsNotSurelyFaster) {
+  const SimplifiedModule made = SpedUp(*KernelProduct(), 1);
+  EXPECT_THAT(made.kernels.inserted, IsEmpty());
+  EXPECT_THAT(made.kernels.refused, Not(IsEmpty()));
+  EXPECT_FALSE(made.IsSurelyFaster());
+}
+
+TEST(SpeedUpTest, UsesRulesWithoutKernels) {
+  const std::unique_ptr<Module> program = Chain();
+  const SimplifiedModule made = SpedUp(*program, 1);
+  EXPECT_THAT(made.report.fired, SizeIs(1));
+  EXPECT_THAT(made.kernels.inserted, IsEmpty());
+  EXPECT_TRUE(made.IsSurelyFaster());
+}
+
 }  // namespace
 }  // namespace plimsoll::testing

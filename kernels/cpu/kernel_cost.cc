@@ -1,9 +1,9 @@
 #include "kernels/cpu/kernel_cost.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "analysis/run_time.h"
 #include "kernels/cpu/generate_kernel.h"
 #include "kernels/cpu/loop_cost.h"
 #include "kernels/cpu/machine.h"
@@ -117,10 +117,9 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
       vectors *= static_cast<double>(lengths[i]);
   }
   vectors /= shape.lanes;
-  const auto shared = static_cast<double>(std::max<int64_t>(1, threads));
   return KernelCost{.scratch_bytes = ScratchBytes(program, shape, lengths, threads),
                     .seconds = kSecondsPerCall + vectors * CyclesOfVector(program, shape, lengths) /
-                                                     (kCyclesPerSecond * shared)};
+                                                     (kCyclesPerSecond * kModelCores)};
 }
 
 StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
@@ -136,7 +135,6 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
   ASSIGN_OR_RETURN(const StagesLayout layout,
                    LayOutStages(program, shapes, operands, results, threads));
   KernelCost cost = {.scratch_bytes = ScratchBytes(layout, threads), .seconds = kSecondsPerCall};
-  const auto shared = static_cast<double>(std::max<int64_t>(1, threads));
   for (size_t i = 0; i < program.stages.size(); ++i) {
     const TileProgram& stage = program.stages[i].program;
     ASSIGN_OR_RETURN(const KernelCost own, CostOnCpu(stage, layout.stages[i].lengths, threads));
@@ -145,7 +143,7 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
   // Written once and read once.
   for (const PanelLayout& panel : layout.panels) {
     const auto bytes = static_cast<double>(ElementCount(panel.shape) * BytesOf(panel.type));
-    cost.seconds += 2 * bytes / (kPanelBytesPerCycle * kCyclesPerSecond * shared);
+    cost.seconds += 2 * bytes / (kPanelBytesPerCycle * kCyclesPerSecond * kModelCores);
   }
   return cost;
 }
@@ -161,8 +159,7 @@ KernelCosts CostsOnCpu(int64_t threads) {
                     llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
             return CostOfStagesOnCpu(program, operands, results, threads);
           },
-      .loops = [threads](const LoopProgram& program, int64_t batch,
-                         int64_t turns) { return LoopCostOnCpu(program, batch, turns, threads); }};
+      .loops = LoopCostOnCpu};
 }
 
 }  // namespace plimsoll

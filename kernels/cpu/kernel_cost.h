@@ -19,8 +19,8 @@ inline constexpr double kSecondsPerCall = 1e-5;
 // Of one vector of so many lanes, for an op of the kind kCompute.
 double CyclesOf(const TileOp& op, int lanes);
 
-// For the processor of this process and that number of threads. Fails if this processor has no such
-// kernel.
+// For the processor of this process: the time of two cores (kModelCores), and the scratch of that
+// number of threads. Fails if this processor has no such kernel.
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
                                int64_t threads);
 

@@ -1,9 +1,9 @@
 #include "kernels/cpu/loop_cost.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
+#include "analysis/run_time.h"
 #include "kernels/cpu/generate_loop.h"
 #include "kernels/cpu/kernel_cost.h"
 #include "kernels/cpu/machine.h"
@@ -36,16 +36,14 @@ double CyclesOfTurn(const LoopProgram& program, const LoopShape& shape) {
 
 }  // namespace
 
-StatusOr<KernelCost> LoopCostOnCpu(const LoopProgram& program, int64_t batch, int64_t turns,
-                                   int64_t threads) {
+StatusOr<KernelCost> LoopCostOnCpu(const LoopProgram& program, int64_t batch, int64_t turns) {
   const CpuMachine& machine = HostMachine();
   RETURN_IF_ERROR(ExpectMachine(program, machine));
   const LoopShape shape = ChooseLoopShape(program, machine);
   const double vectors = static_cast<double>(batch) / shape.lanes;
   const double cycles = vectors * static_cast<double>(turns) * CyclesOfTurn(program, shape);
-  const auto shared = static_cast<double>(std::max<int64_t>(1, threads));
   return KernelCost{.scratch_bytes = 0,
-                    .seconds = kSecondsPerCall + cycles / (kCyclesPerSecond * shared)};
+                    .seconds = kSecondsPerCall + cycles / (kCyclesPerSecond * kModelCores)};
 }
 
 }  // namespace plimsoll

@@ -11,9 +11,8 @@
 
 namespace plimsoll {
 
-// On this machine. An error if it cannot be run here.
-StatusOr<KernelCost> LoopCostOnCpu(const LoopProgram& program, int64_t batch, int64_t turns,
-                                   int64_t threads);
+// On two cores of this machine (kModelCores). An error if it cannot be run here.
+StatusOr<KernelCost> LoopCostOnCpu(const LoopProgram& program, int64_t batch, int64_t turns);
 
 }  // namespace plimsoll
 

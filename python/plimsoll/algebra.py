@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll import ir, roundtrip, user_rules
+from plimsoll import ir, kernels, roundtrip, user_rules
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
 from plimsoll.need import need_of
@@ -38,14 +38,14 @@ def key() -> str:
     return " ".join((*settings, user_rules.key()))
 
 
-def simplify(module: Any) -> tuple[Any, dict[str, Any] | None]:
+def simplify(module: Any, platform: str) -> tuple[Any, dict[str, Any] | None]:
     """The module of jaxlib's MLIR made faster, or itself; and what was done, or almost."""
     try:
         graph = roundtrip.graph_of(module)
     except PlimsollError as error:
         logger.debug("%s; it goes to XLA as it is", error)
         return module, None
-    simplified, report = graph.simplify(**options())
+    simplified, report = graph.simplify(**options(), **kernels.options(platform))
     if not report["is_surely_faster"]:
         return module, report
     return roundtrip.parse(simplified.text_bytes(), module), report

@@ -48,9 +48,11 @@ class Explanation:
         parts = [self._heading() if self.error is None else self.error.message]
         if self.compilation.plan is not None:
             parts += _algebra_sections(self.compilation.plan)
+            parts += _kernel_sections(self.compilation.plan)
             parts += _sections(self.compilation.plan, self.error is not None)
         elif self.compilation.simplification is not None:
             parts += _algebra_sections(self.compilation.simplification)
+            parts += _kernel_sections(self.compilation.simplification)
         return "\n\n".join(parts)
 
     def _heading(self) -> str:
@@ -103,16 +105,20 @@ def _amount(number: float) -> str:
     return f"{number:.0f}" if number < 1e4 else f"{number:.1e}"
 
 
+def _kernel_sections(plan: dict[str, Any]) -> list[str]:
+    if not plan["kernels"]:
+        return []
+    lines = ["kernels"]
+    for kernel in plan["kernels"]:
+        spared = byte_text(kernel["bytes"])
+        what = f"one without {spared}" if kernel["bytes"] else "a whole loop"
+        lines.append(f"  {what}{_at(kernel)}")
+        lines += [f"    {line}" for line in kernel["program"].splitlines()]
+    return ["\n".join(lines)]
+
+
 def _sections(plan: dict[str, Any], is_refused: bool) -> list[str]:
     parts = []
-    if plan["kernels"]:
-        lines = ["kernels"]
-        for kernel in plan["kernels"]:
-            spared = byte_text(kernel["bytes"])
-            what = f"one without {spared}" if kernel["bytes"] else "a whole loop"
-            lines.append(f"  {what}{_at(kernel)}")
-            lines += [f"    {line}" for line in kernel["program"].splitlines()]
-        parts.append("\n".join(lines))
     if plan["made"]:
         lines = ["loops"]
         for cut in plan["made"]:

@@ -173,7 +173,7 @@ def _compile(original: Callable) -> Callable:
     @functools.wraps(original)
     def backend_compile_and_load(backend, module, executable_devices, options, host_callbacks):
         started = time.perf_counter()
-        program, simplification = _rewritten(module)
+        program, simplification = _rewritten(module, backend.platform)
         limit = limit_in_force() if backend.platform == "gpu" else None
         may_be_over = limit is not None and _guarded(
             lambda: tuning.may_be_over(backend, module, limit),
@@ -266,7 +266,7 @@ def _compile_cached(original: Callable, compiler: Any) -> Callable:
     return compile_or_get_cached
 
 
-def _rewritten(module: Any) -> tuple[Any, dict[str, Any] | None]:
+def _rewritten(module: Any, platform: str) -> tuple[Any, dict[str, Any] | None]:
     """The program that XLA gets, and what algebra did; None if it was not asked.
 
     It is `module` itself unless it is to be changed.
@@ -274,7 +274,7 @@ def _rewritten(module: Any) -> tuple[Any, dict[str, Any] | None]:
 
     def rewritten() -> tuple[Any, dict[str, Any] | None]:
         if algebra.is_for_speed():
-            return algebra.simplify(module)
+            return algebra.simplify(module, platform)
         return roundtrip.rewrite(module) if roundtrip.is_forced() else module, None
 
     return _guarded(

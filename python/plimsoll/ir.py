@@ -133,15 +133,16 @@ class Module:
         )
 
     def simplify(
-        self, *, strict: bool = False, disabled: Sequence[str] = ()
+        self, *, strict: bool = False, disabled: Sequence[str] = (), **others: int
     ) -> tuple["Module", dict[str, Any]]:
         """The program as algebra makes it, and what was done (docs/rules.md).
 
         `strict` allows only rules that reorder sums and products; rules in `disabled` are not used.
+        With `kernel_threads` it calls kernels for a processor where they are faster.
         This module stays as it is.
         """
         module, report = ctypes.c_void_p(), ctypes.c_void_p()
-        options = json.dumps({"strict": strict, "disabled": list(disabled)}).encode()
+        options = json.dumps({"strict": strict, "disabled": list(disabled), **others}).encode()
         check(
             lib.plimsoll_module_simplify(
                 self._pointer, options, ctypes.byref(module), ctypes.byref(report)

@@ -178,3 +178,22 @@ def test_leaves_alone_what_nothing_reduces():
         return jnp.exp(-jnp.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1))
 
     assert not uses_kernels(matrix, random(701, 3), random(997, 3), limit=3000 * KB)
+
+
+def test_for_speed_without_a_limit(monkeypatch):
+    monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
+    arguments = random(1409, 3), random(1999, 3, seed=1) / 3, random(1999, seed=2)
+    explanation = plimsoll.explain(gaussian, *arguments)
+    assert explanation.outcome == "fits"
+    assert "it fits, and is made faster" in str(explanation)
+    assert "\nkernels\n  one without " in str(explanation)
+    assert explanation.compilation.need.temporaries < 200 * KB
+    x, y, v = (np.asarray(argument, np.float64) for argument in arguments)
+    exact = np.exp(-0.5 * np.sum((x[:, None] - y) ** 2, axis=-1)) @ v
+    assert error_of(jax.jit(gaussian)(*arguments), exact) < 1e-5
+
+
+def test_what_is_small_goes_to_xla_for_speed(monkeypatch):
+    monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
+    arguments = random(31, 3), random(29, 3, seed=1), random(29, seed=2)
+    assert "goes to XLA as it is" in str(plimsoll.explain(gaussian, *arguments))
