@@ -2,6 +2,9 @@
 
 #include <string_view>
 
+#include "analysis/run_time.h"
+#include "llvm/ADT/STLExtras.h"
+
 namespace plimsoll {
 namespace {
 
@@ -41,6 +44,15 @@ bool HasOwnEffects(const Op& op) {
   }
 }
 
+// True if the loops inside of the op end whatever it computes with.
+bool Ends(const Op& op) {
+  if (op.Is(Opcode::kWhile) && !KnownTurnsOf(op)) return false;
+  for (size_t i = 0; i < op.region_count(); ++i) {
+    if (!op.region(i).empty() && !llvm::all_of(op.region(i).front(), Ends)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool HasEffects(const Op& op) {
@@ -53,6 +65,11 @@ bool HasEffects(const Op& op) {
     }
   }
   return false;
+}
+
+bool CanBeTried(const Block& body) {
+  return llvm::all_of(
+      body, [&](const Op& op) { return &op == body.last() || (!HasEffects(op) && Ends(op)); });
 }
 
 }  // namespace plimsoll

@@ -11,6 +11,10 @@ namespace plimsoll {
 // to the host or to other devices, or it is not known. Such an op must stay, once and in its order.
 bool HasEffects(const Op& op);
 
+// True if running a function's body does nothing but compute, and ends whatever it computes with:
+// it can be run on any numbers to see how long that takes.
+bool CanBeTried(const Block& body);
+
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_ANALYSIS_EFFECTS_H_

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analysis/block_view.h"
 #include "analysis/indexing.h"
 #include "analysis/linear_algebra.h"
+#include "analysis/machine_speed.h"
 #include "analysis/op_class.h"
 #include "analysis/peak.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -82,23 +87,25 @@ double ProductsOf(const Op& op) {
 
 }  // namespace
 
-double TurnsOf(const Op& loop) {
+std::optional<double> KnownTurnsOf(const Op& loop) {
   // A counter that starts at a constant, grows by a constant and ends below a constant.
   const Block& condition = loop.region(0).front();
   const Block& body = loop.region(1).front();
   const Value& decision = *condition.last()->operand(0);
   const Op* compare = decision.defining_op();
-  if (compare == nullptr || !compare->Is(Opcode::kCompare)) return kUnknownTurns;
+  if (compare == nullptr || !compare->Is(Opcode::kCompare)) return std::nullopt;
   const Value& counter = *compare->operand(0);
-  if (!counter.is_argument() || counter.block() != &condition) return kUnknownTurns;
+  if (!counter.is_argument() || counter.block() != &condition) return std::nullopt;
   const Op* next = body.last()->operand(counter.index())->defining_op();
-  if (next == nullptr || !next->Is(Opcode::kAdd)) return kUnknownTurns;
+  if (next == nullptr || !next->Is(Opcode::kAdd)) return std::nullopt;
   const std::optional<int64_t> end = ConstantScalar(*compare->operand(1));
   const std::optional<int64_t> step = ConstantScalar(*next->operand(1));
   const int64_t start = ConstantScalar(*loop.operand(counter.index())).value_or(0);
-  if (!end || !step || *step < 1) return kUnknownTurns;
+  if (!end || !step || *step < 1) return std::nullopt;
   return std::max(0.0, static_cast<double>(*end - start) / static_cast<double>(*step));
 }
+
+double TurnsOf(const Op& loop) { return KnownTurnsOf(loop).value_or(kUnknownTurns); }
 
 double FlopsOf(const Op& op) {
   switch (op.opcode()) {
@@ -283,7 +290,7 @@ double BatchOf(const Op& product) {
 double SecondsToRead(const Value& factor) {
   const int64_t bytes = BytesOf(factor);
   const double rate = bytes > kCachedBytes ? kSecondsPerFarByte : kSecondsPerFactorByte;
-  return static_cast<double>(bytes) * rate;
+  return static_cast<double>(bytes) * rate * SpeedOfMachine().memory;
 }
 
 // XLA looks at every element, and keeps a heap of the best of each row: of as many as are the best
@@ -327,17 +334,18 @@ double SecondsInProgram(const Op& op, const llvm::DenseSet<const Value*>& in_mem
     case Opcode::kDotGeneral: {
       const double products = ProductsOf(op);
       const bool is_small = products < kSmallProducts * BatchOf(op);
-      return products * (is_small ? kSecondsPerSmallProduct : kSecondsPerProduct) +
+      return products * (is_small ? kSecondsPerSmallProduct : kSecondsPerProduct) *
+                 SpeedOfMachine().products +
              SecondsToRead(*op.operand(0)) + SecondsToRead(*op.operand(1));
     }
     case Opcode::kConvolution: {
       // Pictures are what cores share.
       const int64_t batch = op.Get("dimension_numbers").Find("output_batch_dimension").integer();
       const bool is_alone = op.result(0)->type().shape()[batch] == 1;
-      return ProductsOf(op) * kSecondsPerConvolved * (is_alone ? 2 : 1);
+      return ProductsOf(op) * kSecondsPerConvolved * (is_alone ? 2 : 1) * SpeedOfMachine().products;
     }
     case Opcode::kReduce:
-      return SecondsToReduce(op, in_memory);
+      return SecondsToReduce(op, in_memory) * SpeedOfMachine().elementwise;
     case Opcode::kReduceWindow:
       return ElementCount(*op.operand(0)) * kSecondsPerReduced;
     case Opcode::kSort:
@@ -360,7 +368,8 @@ double SecondsInProgram(const Op& op, const llvm::DenseSet<const Value*>& in_mem
   }
   if (!IsElementwise(op)) return SecondsOf(op);
   const bool is_cheap = ClassOf(op) == OpClass::kCheap;
-  return elements * (is_cheap ? kSecondsPerFused : kSecondsPerTranscendental);
+  return elements * (is_cheap ? kSecondsPerFused : kSecondsPerTranscendental) *
+         SpeedOfMachine().elementwise;
 }
 
 // Loops that touch less in a turn are compiled as a whole: Plimsoll tells XLA so
@@ -413,8 +422,8 @@ double SecondsInMemory(const Value& value, Runner runner) {
   if (op.Is(Opcode::kWhile)) return start;
   const auto touched = static_cast<double>(1 + value.use_count());
   const bool is_far = runner.is_loop && bytes > kCachedBytes;
-  return start +
-         touched * static_cast<double>(bytes) * (is_far ? kSecondsPerFarByte : kSecondsPerByte);
+  const double rate = is_far ? kSecondsPerFarByte : kSecondsPerByte;
+  return start + touched * static_cast<double>(bytes) * rate * SpeedOfMachine().memory;
 }
 
 // What a turn of a loop reads and writes.
@@ -454,27 +463,56 @@ double SecondsToRun(const Block& block, Runner runner) {
   return seconds;
 }
 
+// The most bytes of these values of a block that exist at the same time.
+int64_t MostAtOnce(const Block& block, llvm::ArrayRef<const Value*> values) {
+  llvm::DenseMap<const Op*, size_t> places;
+  for (const Op& op : block) places[&op] = places.size();
+  // By how much it is more from one op on than before it.
+  std::vector<int64_t> changes(places.size() + 1, 0);
+  for (const Value* value : values) {
+    const size_t begin = places.lookup(value->defining_op());
+    size_t last = begin;
+    for (const Op* user : value->users()) {
+      while (user->block() != &block) user = user->block()->parent();
+      last = std::max(last, places.lookup(user));
+    }
+    changes[begin] += BytesOf(*value);
+    changes[last + 1] -= BytesOf(*value);
+  }
+  int64_t bytes = 0;
+  int64_t most = 0;
+  for (const int64_t change : changes) {
+    bytes += change;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+double SecondsToTake(int64_t temporary_bytes) {
+  return static_cast<double>(temporary_bytes) * kSecondsPerTemporaryByte * SpeedOfMachine().pages;
+}
+
 }  // namespace
 
 double SecondsOfProgram(const Block& block, int64_t temporary_bytes) {
-  return SecondsToRun(block, {}) + static_cast<double>(temporary_bytes) * kSecondsPerTemporaryByte;
+  return SecondsToRun(block, {}) + SecondsToTake(temporary_bytes);
 }
 
 double SecondsOfPart(const Block& block, const llvm::DenseSet<const Op*>& part) {
   const Op* parent = block.parent();
   const Runner runner = {.is_loop = parent != nullptr && parent->Is(Opcode::kWhile)};
   double seconds = 0;
-  int64_t largest = 0;
   const llvm::DenseSet<const Value*> in_memory = MaterializedValues(block);
+  std::vector<const Value*> made;
   for (const Value* value : in_memory) {
     if (!part.contains(value->defining_op())) continue;
     seconds += SecondsInMemory(*value, runner);
-    largest = std::max(largest, BytesOf(*value));
+    made.push_back(value);
   }
   for (const Op* op : part) seconds += SecondsToRun(*op, in_memory, runner);
   // What a turn of a loop takes, the one before had.
   if (runner.is_loop) return seconds;
-  return seconds + static_cast<double>(largest) * kSecondsPerTemporaryByte;
+  return seconds + SecondsToTake(MostAtOnce(block, made));
 }
 
 }  // namespace plimsoll

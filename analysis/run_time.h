@@ -4,6 +4,7 @@
 #define PLIMSOLL_ANALYSIS_RUN_TIME_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "ir/graph.h"
@@ -24,7 +25,9 @@ inline constexpr double kMovedPerSecond = 2.5e9;
 // The option of a call that says how long it takes: kernels are not known here.
 inline constexpr std::string_view kKernelSeconds = "plimsoll_seconds";
 
-// How often a loop runs, or a guess.
+// How often a loop runs; nothing if that depends on what it computes.
+std::optional<double> KnownTurnsOf(const Op& loop);
+// The same, or a guess.
 double TurnsOf(const Op& loop);
 // Of the op alone, or of the whole loop.
 double SecondsOf(const Op& op);

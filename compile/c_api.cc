@@ -13,6 +13,8 @@
 #include "ir/graph.h"
 #include "ir/verify.h"
 #include "kernels/cpu/kernel_handler.h"
+#include "kernels/cpu/kernel_store.h"
+#include "kernels/cpu/measure_machine.h"
 #include "plan/planner.h"
 #include "stablehlo/read.h"
 #include "stablehlo/text_writer.h"
@@ -125,6 +127,16 @@ PlimsollError* plimsoll_module_simplify(const PlimsollModule* module, const char
 void* plimsoll_kernel_handler(void* call_frame) {
   return plimsoll::RunKernelCall(static_cast<plimsoll::ffi::CallFrame*>(call_frame));
 }
+
+PlimsollError* plimsoll_calibrate(void) {
+  const plimsoll::StatusOr<plimsoll::MachineSpeed> speed =
+      plimsoll::FindMachineSpeed(plimsoll::StoreOfProcess());
+  if (!speed.ok()) return MakeError(speed.status());
+  plimsoll::SetSpeedOfMachine(*speed);
+  return nullptr;
+}
+
+PlimsollString* plimsoll_kernel_times(void) { return MakeString(plimsoll::KernelTimesAsJson()); }
 
 PlimsollString* plimsoll_rules(void) { return MakeString(plimsoll::RulesAsJson()); }
 

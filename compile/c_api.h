@@ -87,7 +87,8 @@ PLIMSOLL_API PlimsollString* plimsoll_largest_values(const char* hlo_text, size_
 
 // The program as algebra and kernels make it, and as JSON what was done: {"is_surely_faster":
 // whether that is worth it without a limit, "peak_before", "peak_after", "seconds_before",
-// "seconds_after", "flops_before", "flops_after": estimates, "rules": [{"rule", "source", "before":
+// "seconds_after", "flops_before", "flops_after": estimates, "can_be_tried", "rules": [{"rule",
+// "source", "before":
 // {"seconds", "flops", "largest": bytes}, "after": ...}], "refused_rules": [{"rule", "source",
 // "reason"}], and "kernels" and "refused_kernels" as from plimsoll_planner_next}.
 // `options` is JSON with any of {"strict": only rules that reorder sums and products, "disabled":
@@ -123,16 +124,24 @@ PLIMSOLL_API void plimsoll_rule_remove(PlimsollRule* rule);
 
 // What XLA calls for custom calls of kernels: a handler of its foreign function interface.
 PLIMSOLL_API void* plimsoll_kernel_handler(void* call_frame);
+// Lets estimates of time be those of this machine: measures it for about a tenth of a second, or
+// takes what an earlier process has measured. Before other threads plan programs.
+PLIMSOLL_API PlimsollError* plimsoll_calibrate(void);
+// How long kernels took in this process, as JSON: [{"program": text, "seconds": thought to take,
+// "calls": number, "least_seconds": measured}].
+PLIMSOLL_API PlimsollString* plimsoll_kernel_times(void);
 
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of
 // {"budget": bytes for temporaries, "best_chunk": bytes, "most_value": bytes, "most_chunk": bytes,
-// "fresh_temporaries": 0 or 1}, and what plimsoll_module_simplify takes.
+// "fresh_temporaries": 0 or 1, "wants_kernels": 1 for kernels wherever there can be one}, and what
+// plimsoll_module_simplify takes.
 // The module must stay alive and unchanged until the planner is freed.
 PLIMSOLL_API PlimsollError* plimsoll_planner_make(const PlimsollModule* module, const char* options,
                                                   PlimsollPlanner** planner);
 PLIMSOLL_API void plimsoll_planner_free(PlimsollPlanner* planner);
 // The next program and, as JSON, what was done: {"peak_before": bytes, "peak_after": bytes,
-// "seconds": how long it is thought to run, "reason": why such programs are never cut or "",
+// "seconds": how long it is thought to run, "can_be_tried": true if it can be run on any numbers to
+// see how long it takes, "reason": why such programs are never cut or "",
 // "made": [cuts], "recomputed": [values], "refused": [values], "held": [values], "kernels":
 // [{"bytes": of the largest value that it does without, "source", "seconds": thought to take,
 // "program": text}], "refused_kernels": [values], and "rules" and "refused_rules" as from

@@ -5,6 +5,7 @@
 #include "compile/json.h"
 #include "compile/user_rules.h"
 #include "kernels/cpu/kernel_cost.h"
+#include "kernels/cpu/kernel_times.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/rule_table.h"
 
@@ -146,6 +147,8 @@ StatusOr<PlannerOptions> ReadPlannerOptions(std::string_view text) {
       options.has_fresh_temporaries = bytes != 0;
     } else if (name == kKernelThreads) {
       options.kernel_costs = CostsOnCpu(bytes);
+    } else if (name == "wants_kernels") {
+      options.wants_kernels = bytes != 0;
     } else if (name == "most_value") {
       options.most_value_bytes = bytes;
     } else if (name == "most_chunk") {
@@ -188,6 +191,7 @@ std::string PlanAsJson(const PlannedModule& planned) {
                      {"peak_after", planned.peak_after},
                      {"seconds", planned.seconds},
                      {"wants_library_sums", planned.wants_library_sums},
+                     {"can_be_tried", planned.can_be_tried},
                      {"reason", ToUtf8(planned.reason)},
                      {"made", std::move(made)},
                      {"recomputed", std::move(recomputed)},
@@ -208,10 +212,22 @@ std::string SimplificationAsJson(const SimplifiedModule& simplified) {
                      {"seconds_after", simplified.seconds_after},
                      {"flops_before", simplified.flops_before},
                      {"flops_after", simplified.flops_after},
+                     {"can_be_tried", simplified.can_be_tried},
                      {"kernels", KernelsJson(simplified.kernels)},
                      {"refused_kernels", RefusedJson(simplified.kernels)},
                      {"rules", FiredJson(simplified.report.fired)},
                      {"refused_rules", RefusedJson(simplified.report.refused)}};
+  return json.dump();
+}
+
+std::string KernelTimesAsJson() {
+  Json json = Json::array();
+  for (const KernelTime& time : KernelTimes()) {
+    json.push_back({{"program", ToUtf8(time.program)},
+                    {"seconds", time.expected_seconds},
+                    {"calls", time.calls},
+                    {"least_seconds", time.least_seconds}});
+  }
   return json.dump();
 }
 

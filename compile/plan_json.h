@@ -17,6 +17,8 @@ StatusOr<SpeedOptions> ReadSpeedOptions(std::string_view text);
 
 std::string PlanAsJson(const PlannedModule& planned);
 std::string SimplificationAsJson(const SimplifiedModule& simplified);
+// How long kernels took in this process.
+std::string KernelTimesAsJson();
 // The table of rules.
 std::string RulesAsJson();
 

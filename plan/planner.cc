@@ -204,8 +204,10 @@ Status Planner::AddKernels(size_t number, const KernelCosts& costs) {
   base.simplified.report = plain.report;
   base.simplified.peak_before = plain.peak_before;
   Block& body = *base.simplified.module->main()->entry_block();
-  ASSIGN_OR_RETURN(base.kernels, InsertKernels(base.simplified.module->context(), body,
-                                               {.least_gain = kLeastGain, .costs = costs}));
+  ASSIGN_OR_RETURN(
+      base.kernels,
+      InsertKernels(base.simplified.module->context(), body,
+                    {.least_gain = options_.wants_kernels ? 0 : kLeastGain, .costs = costs}));
   if (base.kernels.inserted.empty()) return OkStatus();
   RETURN_IF_ERROR(Verify(*base.simplified.module));
   base.simplified.peak_after = PeakOf(body).bytes;
@@ -247,7 +249,10 @@ StatusOr<PlannedModule> Planner::Fastest() const {
     if (best.module == nullptr || is_better) best = std::move(planned);
   };
   const bool has_bound = options_.most_value_bytes != INT64_MAX;
+  // Those with kernels come last.
+  const bool has_kernels = !bases_.back().kernels.inserted.empty();
   for (const Base& base : llvm::reverse(bases_)) {
+    if (options_.wants_kernels && has_kernels && base.kernels.inserted.empty()) break;
     const Block& body = *base.simplified.module->main()->entry_block();
     const double seconds = SecondsWith(options_, body, base.simplified.peak_after);
     for (const Strategy& strategy : kStrategies) {
@@ -330,6 +335,7 @@ StatusOr<PlannedModule> Planner::Finish(PlannedModule planned) {
   RETURN_IF_ERROR(Verify(module));
   const Block& body = *module.main()->entry_block();
   planned.wants_library_sums = WantsLibrarySums(body);
+  planned.can_be_tried = bases_.front().simplified.can_be_tried;
   planned.held = HeldValues(PeakOf(body), body, planned.plan);
   return planned;
 }

@@ -30,6 +30,8 @@ struct PlannerOptions {
   int64_t most_chunk_bytes = INT64_MAX;
   // What a kernel takes; null if there are to be none.
   KernelCosts kernel_costs = {};
+  // Kernels are used wherever there can be one, to see how fast that is.
+  bool wants_kernels = false;
   // Which algebra may be used.
   RuleOptions rules = {.goal = RuleGoal::kSpace};
 };
@@ -54,6 +56,8 @@ struct PlannedModule {
   double seconds = 0;
   // Whether its reductions should be those of XLA's library.
   bool wants_library_sums = false;
+  // True if it can be run on any numbers to see how long it takes (analysis/effects.h).
+  bool can_be_tried = false;
   // What algebra did before the cuts, and what it almost did.
   std::vector<FiredRule> fired_rules;
   std::vector<RefusedRule> refused_rules;

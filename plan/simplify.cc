@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/effects.h"
 #include "analysis/peak.h"
 #include "analysis/run_time.h"
 #include "ir/verify.h"
@@ -50,6 +51,7 @@ StatusOr<SimplifiedModule> Simplify(const Module& program, const RuleOptions& op
   if (main == nullptr || main->entry_block() == nullptr) return simplified;
   simplified.peak_before = simplified.peak_after = PeakOf(*main->entry_block()).bytes;
   simplified.seconds_before = simplified.seconds_after = SecondsOf(*main->entry_block());
+  simplified.can_be_tried = CanBeTried(*main->entry_block());
   simplified.flops_before = simplified.flops_after = FlopsOf(*main->entry_block());
   ASSIGN_OR_RETURN(simplified.report, ApplyRules(*rewritten, AllRules(), options));
   DropAssumptions(rewritten->op());

@@ -27,6 +27,8 @@ struct SimplifiedModule {
   double seconds_after = 0;
   double flops_before = 0;
   double flops_after = 0;
+  // True if it can be run on any numbers to see how long it takes (analysis/effects.h).
+  bool can_be_tried = false;
 
   // True if the gain in time is beyond the estimate's error, and the peak no larger. Kernels are
   // used only where they are.

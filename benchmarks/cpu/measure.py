@@ -20,8 +20,8 @@ SECONDS, QUICK_SECONDS = 2.0, 0.2
 LONG_RUN = 10.0
 # The parts of XLA's temporaries that are given as limits, in the search for the fastest.
 FRACTIONS = (4, 32, 256)
-# A value is never whole if all temporaries are less than this part of it.
-NEVER_WHOLE = 10
+# A value is never whole if all temporaries together are so many times smaller.
+NEVER_WHOLE = 2
 # How much less exact than XLA a result may be, and what is never too much.
 MOST_WORSE, LEAST_ERROR = 2, 1e-6
 
@@ -177,8 +177,8 @@ def _child(contender: str, row: Row, folder: Path, is_quick: bool, *options: str
 
 
 def _environment(contender: str, folder: Path) -> dict[str, str]:
-    drop = ("XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR", "PLIMSOLL_MEMORY_LIMIT", "PLIMSOLL_OPTIMIZE")
-    environment = {key: value for key, value in os.environ.items() if key not in drop}
+    drop = ("XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR", "PLIMSOLL_")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(drop)}
     for library in ("OMP", "MKL", "OPENBLAS"):
         environment[f"{library}_NUM_THREADS"] = str(THREADS)
     environment |= {"JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -186,5 +186,6 @@ def _environment(contender: str, folder: Path) -> dict[str, str]:
     environment |= {"KEOPS_CACHE_FOLDER": str(folder / "keops"), "CXXFLAGS": "-march=native"}
     if contender not in ("loop", "kernel"):
         environment["PLIMSOLL"] = "off"
-    environment["PLIMSOLL_KERNELS"] = "1" if contender == "kernel" else "0"
+    if contender != "kernel":
+        environment["PLIMSOLL_DISABLE"] = "kernels"
     return environment

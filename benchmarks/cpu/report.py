@@ -18,7 +18,7 @@ INTRODUCTION = (
     "Times are ms: the least of several runs, two threads each, in a process of its own for each"
     " contender and row. *XLA* is plain `jax.jit`; *our loop* the fastest that Plimsoll makes of"
     " the program without kernels, under several limits and for speed; *our kernel* the same with"
-    " `PLIMSOLL_KERNELS=1` (\\* where there was no kernel for it yet). Where a program can be"
+    " them (\\* where there was no kernel for it). Where a program can be"
     " written in two ways, each of these has the one that is faster for it. KeOps is compiled for"
     " this machine. *Times as fast* is the kernel against each, with what is asked in brackets, and"
     " bold where it is not reached; where a value must never be whole, also how many times smaller"

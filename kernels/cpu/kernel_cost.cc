@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "analysis/machine_speed.h"
 #include "analysis/run_time.h"
 #include "kernels/cpu/generate_kernel.h"
 #include "kernels/cpu/loop_cost.h"
@@ -22,6 +23,9 @@ constexpr double kTrigonometric = 16;
 constexpr double kPower = 60;
 // A call of the C library for one element.
 constexpr double kLibrary = 40;
+
+// A sum that is in memory, for which there is no register.
+constexpr double kSpilled = 3;
 
 // How many bytes of a panel are written or read in a cycle.
 constexpr double kPanelBytesPerCycle = 16;
@@ -51,9 +55,14 @@ double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
     const double each = op.kind == TileOpKind::kCompute ? CyclesOf(op, shape.lanes) : kSimple;
     cycles += share * InnerCount(program, axes, lengths) * each;
   }
+  double accumulators = 0;
   for (const TileResult& result : program.results) {
     const auto count = static_cast<double>(program.ShortCount(AxesOf(result.array)));
     cycles += count * kSimple * ((result.reduced & kColumnBit) != 0 ? 1 : 2);
+    if ((result.reduced & kColumnBit) != 0 && !IsOfTop(program, result)) accumulators += count;
+  }
+  if (accumulators * shape.rows * shape.vectors > HostMachine().vector_registers) {
+    cycles += accumulators * kSpilled;
   }
   return cycles;
 }
@@ -117,9 +126,12 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
       vectors *= static_cast<double>(lengths[i]);
   }
   vectors /= shape.lanes;
+  // Along a long axis there are mostly sums of products.
+  const bool has_long_axis = program.AxesOfKind(TileAxisKind::kLong) != 0;
+  const double speed = has_long_axis ? SpeedOfMachine().products : SpeedOfMachine().elementwise;
+  const double cycles = vectors * CyclesOfVector(program, shape, lengths);
   return KernelCost{.scratch_bytes = ScratchBytes(program, shape, lengths, threads),
-                    .seconds = kSecondsPerCall + vectors * CyclesOfVector(program, shape, lengths) /
-                                                     (kCyclesPerSecond * kModelCores)};
+                    .seconds = kSecondsPerCall + speed * cycles / (kCyclesPerSecond * kModelCores)};
 }
 
 StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,

@@ -1,25 +1,34 @@
 #include "kernels/cpu/kernel_handler.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "analysis/run_time.h"
 #include "ir/status.h"
 #include "kernels/cpu/kernel_store.h"
+#include "kernels/cpu/kernel_times.h"
 #include "kernels/cpu/run_kernel.h"
 #include "kernels/cpu/run_loop.h"
 #include "kernels/cpu/run_stages.h"
 #include "kernels/insert_kernels.h"
 #include "kernels/loop_text.h"
 #include "kernels/staged_program.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace plimsoll {
 namespace {
+
+constexpr int kTimedRuns = 3;
 
 // Tasks that several threads take from. A thread may come when all is done, so it lives as long as
 // its last user.
@@ -91,19 +100,49 @@ KernelArray ArrayOf(const ffi::Buffer& buffer) {
   return {.data = buffer.data, .shape = {buffer.dimensions, static_cast<size_t>(buffer.rank)}};
 }
 
-StatusOr<std::string_view> ProgramOf(const ffi::Attributes& attributes) {
+// The value of an attribute of that name and kind; null if there is none.
+const void* Find(const ffi::Attributes& attributes, std::string_view name, int kind) {
   for (int64_t i = 0; i < attributes.size; ++i) {
-    const ffi::Text& name = *attributes.names[i];
-    if (std::string_view(name.data, name.size) != kKernelProgram) continue;
-    if (attributes.kinds[i] != ffi::kTextAttribute) break;
-    const auto* text = static_cast<const ffi::Text*>(attributes.values[i]);
-    return std::string_view(text->data, text->size);
+    const ffi::Text& found = *attributes.names[i];
+    if (std::string_view(found.data, found.size) != name) continue;
+    return attributes.kinds[i] == kind ? attributes.values[i] : nullptr;
   }
-  return Status(ErrorCode::kInternal, "a kernel was called without its program");
+  return nullptr;
 }
 
-Status Run(const ffi::CallFrame& frame) {
-  ASSIGN_OR_RETURN(const std::string_view program, ProgramOf(frame.attributes));
+// What the call is thought to take.
+double ExpectedSeconds(const ffi::Attributes& attributes) {
+  const auto* found =
+      static_cast<const ffi::Scalar*>(Find(attributes, kKernelSeconds, ffi::kScalarAttribute));
+  if (found == nullptr || found->type != ffi::kF64) return 0;
+  return *static_cast<const double*>(found->value);
+}
+
+// True if the user wants kernels to be timed.
+bool IsTuned() {
+  static const bool is_tuned = [] {
+    const char* chosen = std::getenv("PLIMSOLL_TUNE");
+    return chosen != nullptr && std::string_view(chosen) == "1";
+  }();
+  return is_tuned;
+}
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// The least of a few runs.
+StatusOr<double> SecondsOf(llvm::function_ref<Status()> run) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kTimedRuns; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    RETURN_IF_ERROR(run());
+    least = std::min(least, SecondsSince(start));
+  }
+  return least;
+}
+
+Status Run(const ffi::CallFrame& frame, std::string_view program) {
   std::vector<KernelArray> operands;
   for (int64_t i = 0; i < frame.operands.size; ++i) {
     operands.push_back(ArrayOf(*frame.operands.buffers[i]));
@@ -128,8 +167,17 @@ Status Run(const ffi::CallFrame& frame) {
     ASSIGN_OR_RETURN(const CompiledStages* stages, FindStages(program));
     return RunStages(*stages, operands, results, bytes, ThreadCount(frame), run_tasks);
   }
-  ASSIGN_OR_RETURN(const CompiledKernel* kernel, FindKernel(program));
-  return RunKernel(*kernel, operands, results, bytes, ThreadCount(frame), run_tasks);
+  const auto run = [&](const CompiledKernel& kernel) {
+    return RunKernel(kernel, operands, results, bytes, ThreadCount(frame), run_tasks);
+  };
+  StatusOr<const CompiledKernel*> kernel =
+      IsTuned() ? StoreOfProcess().FindFastest(program,
+                                               [&](const CompiledKernel& one) {
+                                                 return SecondsOf([&] { return run(one); });
+                                               })
+                : FindKernel(program);
+  RETURN_IF_ERROR(kernel.status());
+  return run(**kernel);
 }
 
 }  // namespace
@@ -143,7 +191,17 @@ ffi::Error* RunKernelCall(ffi::CallFrame* frame) {
     metadata.traits = 0;
     return nullptr;
   }
-  const Status status = Run(*frame);
+  const auto* text =
+      static_cast<const ffi::Text*>(Find(frame->attributes, kKernelProgram, ffi::kTextAttribute));
+  Status status(ErrorCode::kInternal, "a kernel was called without its program");
+  if (text != nullptr) {
+    const std::string_view program(text->data, text->size);
+    const auto start = std::chrono::steady_clock::now();
+    status = Run(*frame, program);
+    if (status.ok()) {
+      NoteKernelTime(program, ExpectedSeconds(frame->attributes), SecondsSince(start));
+    }
+  }
   if (status.ok()) return nullptr;
   const std::string message = status.ToString();
   ffi::ErrorArguments arguments = {.struct_size = sizeof(ffi::ErrorArguments),

@@ -17,6 +17,8 @@ struct KernelShape {
   int rows = 0;   // Rows and vectors of columns that are in registers at once.
   int vectors = 0;
   int64_t block = 0;  // Columns that are packed at once; a multiple of all above.
+
+  bool operator==(const KernelShape&) const = default;
 };
 
 // Fails if the machine cannot do what the program asks for.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "kernels/cpu/kernel_key.h"
 #include "kernels/cpu/kernel_shape.h"
 #include "kernels/cpu/machine.h"
+#include "kernels/cpu/shapes_to_try.h"
 #include "kernels/loop_text.h"
 #include "kernels/tile_text.h"
 #include "llvm/ADT/SmallString.h"
@@ -34,12 +36,6 @@ std::string FolderOfUser() {
   return folder.str().str();
 }
 
-// Never destroyed: XLA's threads may outlive what the process destroys at its end.
-KernelStore& StoreOfProcess() {
-  static auto* store = new KernelStore(FolderOfUser());
-  return *store;
-}
-
 // From the disk, or compiled and kept there; with the functions that choose a shape for the program
 // that was read, and that load code.
 template <typename Program, typename Choose, typename Load>
@@ -59,6 +55,9 @@ auto MakeKernel(ObjectStore& objects, std::string_view text, const StatusOr<Prog
   objects.Put(key, object);
   return kernel;
 }
+
+// Under which the fastest shape of a program is kept.
+std::string NameOfShape(std::string_view program) { return StrCat("shape of ", program); }
 
 }  // namespace
 
@@ -91,10 +90,54 @@ StatusOr<const Kernel*> KernelStore::FindIn(Entries<Kernel>& entries, std::strin
   return entry.kernel.get();
 }
 
+KernelShape KernelStore::ShapeOf(std::string_view text, const TileProgram& program) const {
+  const CpuMachine& machine = HostMachine();
+  const std::optional<std::string> kept = GetText(NameOfShape(text));
+  const std::optional<KernelShape> shape = kept ? ReadShape(*kept, program, machine) : std::nullopt;
+  return shape ? *shape : ChooseShape(program, machine);
+}
+
 StatusOr<const CompiledKernel*> KernelStore::Find(std::string_view program) {
   return FindIn(kernels_, program, [&] {
-    return MakeKernel(objects_, program, ReadTiles(program), ChooseShape, LoadKernel);
+    const auto shape_of = [&](const TileProgram& read, const CpuMachine&) {
+      return ShapeOf(program, read);
+    };
+    return MakeKernel(objects_, program, ReadTiles(program), shape_of, LoadKernel);
   });
+}
+
+StatusOr<std::unique_ptr<CompiledKernel>> KernelStore::FindFastestShape(std::string_view text,
+                                                                        const CompiledKernel& usual,
+                                                                        TimeKernel time) {
+  std::unique_ptr<CompiledKernel> fastest;
+  double least = std::numeric_limits<double>::infinity();
+  KernelShape best = usual.shape;
+  for (const KernelShape& shape : ShapesToTry(usual.program, HostMachine())) {
+    const auto this_one = [&](const TileProgram&, const CpuMachine&) { return shape; };
+    ASSIGN_OR_RETURN(
+        std::unique_ptr<CompiledKernel> kernel,
+        MakeKernel(objects_, text, StatusOr<TileProgram>(usual.program), this_one, LoadKernel));
+    const StatusOr<double> seconds = time(*kernel);
+    // Some need more scratch than there is.
+    if (!seconds.ok() || *seconds >= least) continue;
+    least = *seconds;
+    best = shape;
+    fastest = std::move(kernel);
+  }
+  PutText(NameOfShape(text), WriteShape(best));
+  return fastest;
+}
+
+StatusOr<const CompiledKernel*> KernelStore::FindFastest(std::string_view program,
+                                                         TimeKernel time) {
+  ASSIGN_OR_RETURN(const CompiledKernel* usual, Find(program));
+  Entry<CompiledKernel>& entry = EntryOf(kernels_, program);
+  std::call_once(entry.is_timed, [&] {
+    if (GetText(NameOfShape(program))) return;
+    StatusOr<std::unique_ptr<CompiledKernel>> fastest = FindFastestShape(program, *usual, time);
+    if (fastest.ok()) entry.fastest = *std::move(fastest);
+  });
+  return entry.fastest != nullptr ? entry.fastest.get() : usual;
 }
 
 StatusOr<const CompiledLoop*> KernelStore::FindLoop(std::string_view program) {
@@ -113,6 +156,20 @@ StatusOr<const CompiledStages*> KernelStore::FindStages(std::string_view program
     }
     return stages;
   });
+}
+
+std::optional<std::string> KernelStore::GetText(std::string_view name) const {
+  return objects_.Get(KernelKey(name, HostMachine(), KernelShape(), BuildId()));
+}
+
+void KernelStore::PutText(std::string_view name, std::string_view text) {
+  objects_.Put(KernelKey(name, HostMachine(), KernelShape(), BuildId()), text);
+}
+
+// Never destroyed: XLA's threads may outlive what the process destroys at its end.
+KernelStore& StoreOfProcess() {
+  static auto* store = new KernelStore(FolderOfUser());
+  return *store;
 }
 
 StatusOr<const CompiledKernel*> FindKernel(std::string_view program) {

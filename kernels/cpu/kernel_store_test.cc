@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "kernels/cpu/build_id.h"
 #include "kernels/cpu/kernel_key.h"
+#include "kernels/cpu/shapes_to_try.h"
 #include "kernels/cpu/testing.h"
 #include "kernels/cpu/testing_disk.h"
 #include "kernels/tile_text.h"
@@ -213,6 +215,48 @@ TEST_F(KernelStoreTest, IsInTheCacheOfTheUser) {
   EXPECT_FALSE(std::filesystem::exists(home));
   EXPECT_TRUE(find_with("not/absolute"));
   EXPECT_EQ(FilesOf(home / ".cache" / "plimsoll" / "kernels").size(), 1);
+}
+
+TEST_F(KernelStoreTest, KeepsTheFastestShape) {
+  const std::string program = ProgramWith(1);
+  const std::vector<KernelShape> shapes = ShapesToTry(*ReadTiles(ProgramWith(1)), HostMachine());
+  ASSERT_GE(shapes.size(), 3U);
+  std::vector<KernelShape> timed;
+  const auto time = [&](const CompiledKernel& kernel) -> StatusOr<double> {
+    timed.push_back(kernel.shape);
+    // The last one has no room.
+    if (kernel.shape == shapes.back()) return Status(ErrorCode::kInternal, "too little scratch");
+    return kernel.shape == shapes[1] ? 1 : 2;
+  };
+  {
+    KernelStore store(folder_.path());
+    for (int i = 0; i < 2; ++i) {
+      const StatusOr<const CompiledKernel*> kernel = store.FindFastest(program, time);
+      ASSERT_TRUE(kernel.ok()) << kernel.status().ToString();
+      EXPECT_EQ((*kernel)->shape, shapes[1]);
+    }
+    EXPECT_EQ(timed, shapes);
+    // Who has not asked for it uses the usual one in this process.
+    EXPECT_EQ((*store.Find(program))->shape, shapes[0]);
+  }
+  timed.clear();
+  KernelStore store(folder_.path());
+  EXPECT_EQ((*store.Find(program))->shape, shapes[1]);
+  EXPECT_EQ((*store.FindFastest(program, time))->shape, shapes[1]);
+  EXPECT_TRUE(timed.empty());
+}
+
+TEST_F(KernelStoreTest, TakesTheUsualShapeIfNoOtherIsKnown) {
+  const std::string text_of_program = ProgramWith(1);
+  const TileProgram program = *ReadTiles(text_of_program);
+  const KernelShape usual = ChooseShape(program, HostMachine());
+  EXPECT_EQ(ReadShape(WriteShape(usual), program, HostMachine()), usual);
+  for (const char* text : {"", "16", "16 400 2 2048", "fast"}) {
+    EXPECT_EQ(ReadShape(text, program, HostMachine()), std::nullopt) << text;
+    KernelStore store(folder_.path());
+    store.PutText(StrCat("shape of ", text_of_program), text);
+    EXPECT_EQ((*store.Find(text_of_program))->shape, usual);
+  }
 }
 
 }  // namespace

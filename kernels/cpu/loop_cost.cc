@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "analysis/machine_speed.h"
 #include "analysis/run_time.h"
 #include "kernels/cpu/generate_loop.h"
 #include "kernels/cpu/kernel_cost.h"
@@ -41,7 +42,8 @@ StatusOr<KernelCost> LoopCostOnCpu(const LoopProgram& program, int64_t batch, in
   RETURN_IF_ERROR(ExpectMachine(program, machine));
   const LoopShape shape = ChooseLoopShape(program, machine);
   const double vectors = static_cast<double>(batch) / shape.lanes;
-  const double cycles = vectors * static_cast<double>(turns) * CyclesOfTurn(program, shape);
+  const double cycles = vectors * static_cast<double>(turns) * CyclesOfTurn(program, shape) *
+                        SpeedOfMachine().elementwise;
   return KernelCost{.scratch_bytes = 0,
                     .seconds = kSecondsPerCall + cycles / (kCyclesPerSecond * kModelCores)};
 }

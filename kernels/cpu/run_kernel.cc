@@ -15,12 +15,14 @@ namespace {
 constexpr int64_t kAlignment = 64;
 // A piece of rows has enough of them for packing the columns to be worth it, but there are enough
 // pieces for all threads.
-constexpr int64_t kMostRows = 512;
+constexpr int64_t kMostRows = 1024;
 constexpr int64_t kLeastRows = 32;
-constexpr int64_t kWantedPieces = 16;
+constexpr int64_t kPiecesPerThread = 2;
+constexpr int64_t kRowsOfPacked = 512;
+// With parts: pieces are the same for every number of threads.
+constexpr int64_t kPiecesWithParts = 16;
 
-// Parts of results that rows are reduced in, and how rows are shared out: the same for every number
-// of threads.
+// Parts of results that rows are reduced in, and how rows are shared out.
 struct Layout {
   int64_t batch = 1;
   int64_t pieces = 1;  // Of the rows.
@@ -33,15 +35,23 @@ struct Layout {
 };
 
 Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
-                  llvm::ArrayRef<int64_t> lengths) {
+                  llvm::ArrayRef<int64_t> lengths, int64_t threads) {
   Layout layout;
   for (size_t i = 0; i < program.axes.size(); ++i) {
     if (program.axes[i].kind == TileAxisKind::kBatch) layout.batch *= lengths[i];
   }
   const int64_t rows = lengths[kRowAxis];
-  const int64_t wanted = RoundUp(std::max<int64_t>(1, rows), kWantedPieces) / kWantedPieces;
   const bool has_parts = llvm::any_of(
       program.results, [](const TileResult& result) { return (result.reduced & kRowBit) != 0; });
+  int64_t tasks = kPiecesPerThread * threads;
+  // What is packed along a long axis is much: with fewer rows, packing it takes as long as they do.
+  if (program.AxesOfKind(TileAxisKind::kLong) != 0) {
+    tasks = std::clamp(layout.batch * rows / kRowsOfPacked, threads, tasks);
+  }
+  const int64_t pieces = has_parts
+                             ? kPiecesWithParts
+                             : (tasks + layout.batch - 1) / std::max<int64_t>(1, layout.batch);
+  const int64_t wanted = (std::max<int64_t>(1, rows) + pieces - 1) / std::max<int64_t>(1, pieces);
   // Each piece needs parts of its own.
   const int64_t most = has_parts ? INT64_MAX : kMostRows;
   layout.rows_of_piece = RoundUp(std::clamp(wanted, kLeastRows, most), shape.rows);
@@ -279,7 +289,7 @@ class Run {
 
 int64_t ScratchBytes(const TileProgram& program, const KernelShape& shape,
                      llvm::ArrayRef<int64_t> lengths, int64_t threads) {
-  const Layout layout = MakeLayout(program, shape, lengths);
+  const Layout layout = MakeLayout(program, shape, lengths, threads);
   // Room to align it.
   return layout.worker_bytes * WorkersOf(layout, threads) + layout.part_bytes + kAlignment;
 }
@@ -293,7 +303,7 @@ Status RunKernel(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> opera
   for (const KernelArray& result : results) result_shapes.push_back(result.shape);
   ASSIGN_OR_RETURN(std::vector<int64_t> lengths,
                    AxisLengths(kernel.program, operand_shapes, result_shapes));
-  Layout layout = MakeLayout(kernel.program, kernel.shape, lengths);
+  Layout layout = MakeLayout(kernel.program, kernel.shape, lengths, threads);
   const int64_t batch = layout.batch;
   const auto address = reinterpret_cast<uintptr_t>(scratch.data());
   const auto skipped = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);

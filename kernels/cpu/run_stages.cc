@@ -6,12 +6,28 @@
 #include <utility>
 
 #include "kernels/cpu/combine_parts.h"
+#include "kernels/cpu/hidden_columns.h"
 #include "kernels/cpu/stage_layout.h"
 
 namespace plimsoll {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+// In the place of an end.
+constexpr int64_t kAllColumns = -1;
+
+struct Columns {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// Of either sign.
+bool IsZero(ScalarType type, const char* element) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, element, static_cast<size_t>(BytesOf(type)));
+  const int width = 8 * BytesOf(type);
+  return (IsFloat(type) ? bits << (65 - width) : bits) == 0;
+}
 
 class StagesRun {
  public:
@@ -23,7 +39,8 @@ class StagesRun {
         results_(results),
         layout_(layout),
         scratch_(scratch),
-        parts_(scratch + layout.worker_bytes * workers) {
+        parts_(scratch + layout.worker_bytes * workers),
+        hidden_(stages.program, layout, operands) {
     for (const Stage& stage : stages.program.stages) {
       strides_.emplace_back();
       for (size_t i = 0; i < stage.operands.size(); ++i) {
@@ -44,21 +61,18 @@ class StagesRun {
     });
   }
 
-  void RunTask(int64_t task, int64_t worker) const {
+  void RunTask(int64_t task, int64_t worker) {
     const Task own = {.element = task / layout_.groups,
                       .group = task % layout_.groups,
                       .scratch = scratch_ + worker * layout_.worker_bytes};
     FillParts(own);
-    for (size_t i = 0; i < stages_.program.stages.size(); ++i) {
-      if (layout_.stages[i].is_packed_once) RunStage(i, own, 0, layout_.rows, /*packs=*/true);
+    if (!HasSlabs()) {
+      RunSlab(own, {.begin = 0, .end = kAllColumns});
+      return;
     }
-    const int64_t end = layout_.pieces * (own.group + 1) / layout_.groups;
-    for (int64_t piece = layout_.pieces * own.group / layout_.groups; piece < end; ++piece) {
-      const int64_t row_begin = piece * layout_.rows_of_piece;
-      const int64_t row_end = std::min(row_begin + layout_.rows_of_piece, layout_.rows);
-      for (size_t i = 0; i < stages_.program.stages.size(); ++i) {
-        RunStage(i, own, row_begin, row_end, /*packs=*/false);
-      }
+    for (int64_t column = 0; column < layout_.columns; column += layout_.columns_at_once) {
+      RunSlab(own, {.begin = column,
+                    .end = std::min(column + layout_.columns_at_once, layout_.columns)});
     }
   }
 
@@ -172,9 +186,98 @@ class StagesRun {
     return sums_rows ? base + row_offset : base;
   }
 
-  // Packs what is packed once, or computes the stage for some rows.
+  bool HasSlabs() const {
+    return layout_.columns_at_once > 0 && layout_.columns_at_once < layout_.columns;
+  }
+
+  void RunSlab(const Task& task, Columns columns) {
+    for (size_t i = 0; i < stages_.program.stages.size(); ++i) {
+      if (!layout_.stages[i].is_packed_once) continue;
+      RunStage(i, task, 0, layout_.rows, columns, /*packs=*/true);
+    }
+    const int64_t end = layout_.pieces * (task.group + 1) / layout_.groups;
+    for (int64_t piece = layout_.pieces * task.group / layout_.groups; piece < end; ++piece) {
+      const int64_t row_begin = piece * layout_.rows_of_piece;
+      const int64_t row_end = std::min(row_begin + layout_.rows_of_piece, layout_.rows);
+      if (!HasSlabs() && hidden_.may_hide()) {
+        RunSeen(task, row_begin, row_end);
+        continue;
+      }
+      for (size_t i = 0; i < stages_.program.stages.size(); ++i) {
+        RunStage(i, task, row_begin, row_end, columns, /*packs=*/false);
+      }
+    }
+  }
+
+  // All stages for some rows, without columns that are hidden from them.
+  void RunSeen(const Task& task, int64_t row_begin, int64_t row_end) {
+    const size_t count = stages_.program.stages.size();
+    SeenColumns seen = FindSeen(task, row_begin, row_end);
+    for (size_t i = 0; i < count; ++i) {
+      RunStage(i, task, row_begin, row_end, {.begin = 0, .end = seen.end}, /*packs=*/false);
+      if (seen.conditions == nullptr || AreZero(i, task, row_end - row_begin, seen)) continue;
+      // They are not hidden after all.
+      seen = {.end = kAllColumns};
+      for (size_t j = 0; j <= i; ++j) FillRows(j, task, row_begin, row_end);
+      for (size_t j = 0; j <= i; ++j) {
+        RunStage(j, task, row_begin, row_end, {.begin = 0, .end = seen.end}, /*packs=*/false);
+      }
+    }
+  }
+
+  SeenColumns FindSeen(const Task& task, int64_t row_begin, int64_t row_end) {
+    return hidden_.SeenBy(row_begin, row_end, [&](size_t number, size_t operand) {
+      const Stage& stage = stages_.program.stages[number];
+      const int64_t* strides = &strides_[number][operand * stage.program.axes.size()];
+      return StageOperand{
+          .first = BaseOf(stage, stage.operands[operand], stage.program.operands[operand].type,
+                          strides, task, row_begin),
+          .row_stride = strides[kRowAxis],
+          .column_stride = strides[kColumnAxis]};
+    });
+  }
+
+  // True if the panels of a stage that have to be zero in the last column that was computed are.
+  bool AreZero(size_t number, const Task& task, int64_t rows, const SeenColumns& seen) const {
+    const Stage& stage = stages_.program.stages[number];
+    for (size_t i = 0; i < stage.results.size(); ++i) {
+      const StagePlace& place = stage.results[i];
+      if (place.kind != StagePlaceKind::kPanel ||
+          !llvm::is_contained(seen.conditions->zero_panels, place.number)) {
+        continue;
+      }
+      const PanelLayout& panel = layout_.panels[static_cast<size_t>(place.number)];
+      const int64_t* strides =
+          &strides_[number][(stage.operands.size() + i) * stage.program.axes.size()];
+      const int64_t bytes = BytesOf(panel.type);
+      const char* element = task.scratch + layout_.slot_offsets[panel.slot] +
+                            (seen.end - 1) * strides[kColumnAxis] * bytes;
+      for (int64_t row = 0; row < rows; ++row) {
+        if (!IsZero(panel.type, element + row * panel.row_stride * bytes)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Makes a stage's results anew for some rows. They have no axes but the batch and the rows.
+  void FillRows(size_t number, const Task& task, int64_t row_begin, int64_t row_end) const {
+    const Stage& stage = stages_.program.stages[number];
+    for (size_t i = 0; i < stage.results.size(); ++i) {
+      const TileResult& result = stage.program.results[i];
+      const ScalarType type = result.array.type;
+      if (stage.results[i].kind != StagePlaceKind::kResult) continue;
+      const int64_t* strides =
+          &strides_[number][(stage.operands.size() + i) * stage.program.axes.size()];
+      char* base = BaseOf(stage, stage.results[i], type, strides, task, row_begin);
+      for (int64_t row = row_begin; row < row_end; ++row) {
+        FillNeutral(result.reducer, type, base + row * strides[kRowAxis] * BytesOf(type), 1);
+      }
+    }
+  }
+
+  // Packs what is packed once, or computes the stage for some rows and columns of the panels.
   void RunStage(size_t number, const Task& task, int64_t row_begin, int64_t row_end,
-                bool packs) const {
+                Columns columns, bool packs) const {
     const Stage& stage = stages_.program.stages[number];
     const StageLayout& layout = layout_.stages[number];
     const size_t axes = stage.program.axes.size();
@@ -190,6 +293,31 @@ class StagesRun {
                                row_begin));
     }
     std::vector<int64_t> lengths = layout.lengths;
+    // What of each axis is computed.
+    std::vector<int64_t> begins(axes, 0);
+    std::vector<int64_t> ends = lengths;
+    const int summed = SummedAxis(stage.program);
+    if (columns.end != kAllColumns) {
+      const int axis = layout_.column_axes[number];
+      begins[static_cast<size_t>(axis)] = columns.begin;
+      ends[static_cast<size_t>(axis)] = columns.end;
+      // Panels begin with the first of these columns; sums count from there.
+      for (size_t i = 0; i < operands.size(); ++i) {
+        const bool is_panel = stage.operands[i].kind == StagePlaceKind::kPanel;
+        if (is_panel == (axis == summed)) continue;
+        const int64_t offset = columns.begin *
+                               strides_[number][i * axes + static_cast<size_t>(axis)] *
+                               BytesOf(stage.program.operands[i].type);
+        operands[i] = static_cast<const char*>(operands[i]) + (is_panel ? -offset : offset);
+      }
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (stage.results[i].kind != StagePlaceKind::kPanel) continue;
+        const size_t place = (stage.operands.size() + i) * axes + static_cast<size_t>(axis);
+        results[i] =
+            static_cast<char*>(results[i]) -
+            columns.begin * strides_[number][place] * BytesOf(stage.program.results[i].array.type);
+      }
+    }
     KernelCall call = {.operands = operands.data(),
                        .results = results.data(),
                        .strides = strides_[number].data(),
@@ -199,21 +327,21 @@ class StagesRun {
                        .column_begin = 0,
                        .column_end = 0,
                        .scratch = task.scratch + layout.packed_offset};
-    const int summed = SummedAxis(stage.program);
+    const Columns own = {.begin = begins[kColumnAxis], .end = ends[kColumnAxis]};
     if (summed == kNoAxis) {
-      RunColumns(number, call, packs);
+      RunColumns(number, call, own, packs);
       return;
     }
-    int64_t length = layout.lengths[static_cast<size_t>(summed)];
+    int64_t length = ends[static_cast<size_t>(summed)] - begins[static_cast<size_t>(summed)];
     if (stage.rows == summed) {
       length = row_end - row_begin;
-      call.row_begin = 0;
-      call.row_end = layout.lengths[kRowAxis];
+      call.row_begin = begins[kRowAxis];
+      call.row_end = ends[kRowAxis];
     }
     for (int64_t begin = 0; begin < length; begin += layout.summed_at_once) {
       const int64_t next = std::min(layout.summed_at_once, length - begin);
       lengths[static_cast<size_t>(summed)] = next;
-      RunColumns(number, call, packs);
+      RunColumns(number, call, own, packs);
       for (size_t i = 0; i < operands.size(); ++i) {
         operands[i] = static_cast<const char*>(operands[i]) +
                       next * strides_[number][i * axes + static_cast<size_t>(summed)] *
@@ -223,13 +351,12 @@ class StagesRun {
   }
 
   // One block of columns after the other, each with its own packed operands.
-  void RunColumns(size_t number, KernelCall& call, bool packs) const {
+  void RunColumns(size_t number, KernelCall& call, Columns columns, bool packs) const {
     const CompiledKernel& kernel = *stages_.kernels[number];
     const StageLayout& layout = layout_.stages[number];
-    const int64_t columns = layout.lengths[kColumnAxis];
-    for (int64_t column = 0; column < columns; column += kernel.shape.block) {
+    for (int64_t column = columns.begin; column < columns.end; column += kernel.shape.block) {
       call.column_begin = column;
-      call.column_end = std::min(column + kernel.shape.block, columns);
+      call.column_end = std::min(column + kernel.shape.block, columns.end);
       if (packs || !layout.is_packed_once) kernel.pack(&call);
       if (!packs) kernel.run(&call);
       if (layout.is_packed_once)
@@ -245,6 +372,7 @@ class StagesRun {
   char* parts_;
   // Of each stage: for each operand, then for each result, one number for each axis.
   std::vector<std::vector<int64_t>> strides_;
+  HiddenColumns hidden_;
 };
 
 std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays) {
@@ -272,9 +400,11 @@ Status RunStages(const CompiledStages& stages, llvm::ArrayRef<KernelArray> opera
   if (workers < 1 || available < 0) {
     return Status(ErrorCode::kInternal, "a kernel was given too little scratch");
   }
-  const StagesRun run(stages, operands, results, layout, scratch.data() + skipped, workers);
+  StagesRun run(stages, operands, results, layout, scratch.data() + skipped, workers);
   run.FillResults();
-  run_tasks(tasks, workers, [&](int64_t task, int64_t worker) { run.RunTask(task, worker); });
+  // The last rows of a causal mask see the most: they come first, so that threads end together.
+  run_tasks(tasks, workers,
+            [&](int64_t task, int64_t worker) { run.RunTask(tasks - 1 - task, worker); });
   run.Finish();
   return OkStatus();
 }

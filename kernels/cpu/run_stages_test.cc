@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,8 +24,17 @@ using testing::GuardedBytes;
 using testing::NumberArray;
 using testing::RunOnThreads;
 
+// A stage that is a product of two matrices, of each element of the batch.
+std::string Product(std::string_view places, std::string_view left, std::string_view right,
+                    std::string_view result) {
+  return StrCat("stage ", places, "\naxes r c b0 l0\noperand ", left, "\noperand ", right,
+                "\n%0 = load 0\n%1 = load 1\n%2 = multiply %0, %1\n%3 = fold add l0 %2\nresult ",
+                result, " = add %3\n");
+}
+
 // Softmax attention: scores and their maximum, exponentials and their sum, the product with values.
-constexpr std::string_view kAttention = R"(stages
+std::string AttentionText() {
+  return StrCat(R"(stages
 stage r argument 0, argument 1 -> result 0, panel 0
 axes r c b0 l0
 operand f32[b0, r, l0]
@@ -45,25 +55,80 @@ operand f32[b0, r]
 %3 = exponential %2
 result f32[b0, r] = add c %3
 result f32[b0, r, c] = %3
-stage r panel 1, argument 2 -> result 2
+)",
+                Product("r panel 1, argument 2 -> result 2", "f32[b0, r, l0]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"),
+                Product("l0 panel 1, argument 3 -> result 3", "f32[b0, l0, r]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"));
+}
+
+// The same where rows see only some columns, and a gradient, which sums over rows as well.
+std::string MaskedText() {
+  return StrCat(R"(stages
+stage r argument 0, argument 1, argument 2, argument 3, argument 4 -> result 0, panel 0
+axes r c b0 l0
+operand i32[b0, r]
+operand i32[c]
+operand f32[b0, r, l0]
+operand f32[b0, c, l0]
+operand f32[]
+%0 = load 0
+%1 = load 1
+%2 = compare ge %0, %1
+%3 = load 2
+%4 = load 3
+%5 = multiply %3, %4
+%6 = fold add l0 %5
+%7 = load 4
+%8 = select %2, %6, %7
+result f32[b0, r] = maximum c %8
+result f32[b0, r, c] = %8
+stage r panel 0, result 0 -> result 1, panel 1
+axes r c b0
+operand f32[b0, r, c]
+operand f32[b0, r]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = exponential %2
+result f32[b0, r] = add c %3
+result f32[b0, r, c] = %3
+)",
+                Product("r panel 1, argument 5 -> result 2", "f32[b0, r, l0]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"),
+                Product("l0 panel 1, argument 6 -> result 3", "f32[b0, l0, r]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"),
+                Product("l0 argument 6, panel 1 -> result 4", "f32[b0, l0, r]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"));
+}
+
+// Products with a kernel matrix from both sides, and its sums: no stage waits for all columns.
+std::string KernelMatrixText() {
+  return StrCat(
+      R"(stages
+stage r argument 0, argument 1 -> result 0, result 1, panel 0
 axes r c b0 l0
 operand f32[b0, r, l0]
-operand f32[b0, l0, c]
+operand f32[b0, c, l0]
 %0 = load 0
 %1 = load 1
 %2 = multiply %0, %1
 %3 = fold add l0 %2
-result f32[b0, r, c] = add %3
-stage l0 panel 1, argument 3 -> result 3
-axes r c b0 l0
-operand f32[b0, l0, r]
-operand f32[b0, l0, c]
-%0 = load 0
-%1 = load 1
-%2 = multiply %0, %1
-%3 = fold add l0 %2
-result f32[b0, r, c] = add %3
-)";
+%4 = tanh %3
+%5 = iota f32 c
+%6 = add %4, %5
+result f32[b0, r] = add c %4
+result f32[b0, r] = maximum c %6
+result f32[b0, r, c] = %4
+)",
+      Product("r panel 0, argument 2 -> result 2", "f32[b0, r, l0]", "f32[b0, l0, c]",
+              "f32[b0, r, c]"),
+      Product("r panel 0, argument 3 -> result 3", "f32[b0, r, l0]", "f32[c, l0]", "f32[b0, c, r]"),
+      Product("l0 panel 0, argument 4 -> result 4", "f32[b0, l0, r]", "f32[b0, l0, c]",
+              "f32[b0, r, c]"),
+      Product("l0 argument 4, panel 0 -> result 5", "f32[b0, l0, r]", "f32[b0, l0, c]",
+              "f32[b0, r, c]"));
+}
 
 // A product of a panel of halves, whose result has the columns first.
 constexpr std::string_view kHalves = R"(stages
@@ -192,6 +257,13 @@ void Check(std::string_view text, const std::vector<NumberArray>& arguments, dou
         Run(**stages, arguments, expected, threads, threads != 2);
     for (size_t i = 0; i < expected.size(); ++i) {
       for (size_t j = 0; j < expected[i].numbers.size(); ++j) {
+        if (!std::isfinite(expected[i].numbers[j])) {
+          const bool are_nan =
+              std::isnan(found[i].numbers[j]) && std::isnan(expected[i].numbers[j]);
+          ASSERT_TRUE(are_nan || found[i].numbers[j] == expected[i].numbers[j])
+              << "result " << i << " element " << j;
+          continue;
+        }
         ASSERT_NEAR(found[i].numbers[j], expected[i].numbers[j],
                     tolerance * (1 + std::abs(expected[i].numbers[j])))
             << "result " << i << " element " << j;
@@ -212,7 +284,7 @@ class Attention : public ::testing::TestWithParam<Sizes> {};
 
 TEST_P(Attention, IsWhatItsStagesGive) {
   const auto [batch, rows, columns, inner, features] = GetParam();
-  Check(kAttention,
+  Check(AttentionText(),
         {Numbers({batch, rows, inner}, 1), Numbers({batch, columns, inner}, 2),
          Numbers({batch, columns, features}, 3), Numbers({batch, rows, features}, 4)},
         2e-4);
@@ -224,6 +296,95 @@ INSTANTIATE_TEST_SUITE_P(OddSizes, Attention,
                                            Sizes{1, 64, 400, 64, 17}, Sizes{2, 9, 769, 5, 65},
                                            Sizes{1, 700, 15, 9, 7}));
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class Masked : public ::testing::TestWithParam<Sizes> {
+ protected:
+  // Each row sees the columns up to its position, which is its number and `later`.
+  static std::vector<NumberArray> Arguments(int64_t later, double hidden) {
+    const auto [batch, rows, columns, inner, features] = GetParam();
+    NumberArray row_positions = Numbers({batch, rows}, 0);
+    for (int64_t i = 0; i < batch * rows; ++i) {
+      row_positions.numbers[static_cast<size_t>(i)] = static_cast<double>(i % rows + later);
+    }
+    NumberArray column_positions = Numbers({columns}, 0);
+    for (int64_t i = 0; i < columns; ++i) {
+      column_positions.numbers[static_cast<size_t>(i)] = static_cast<double>(i);
+    }
+    return {row_positions,
+            column_positions,
+            Numbers({batch, rows, inner}, 1),
+            Numbers({batch, columns, inner}, 2),
+            {.shape = {}, .numbers = {hidden}},
+            Numbers({batch, columns, features}, 3),
+            Numbers({batch, rows, features}, 4)};
+  }
+};
+
+TEST_P(Masked, IsWhatItsStagesGive) {
+  for (const double hidden : {-kInfinity, -1e30}) {
+    for (const int64_t later : {0, 3, -1000}) Check(MaskedText(), Arguments(later, hidden), 2e-4);
+  }
+}
+
+TEST_P(Masked, CountsColumnsThatAreNotReallyHidden) { Check(MaskedText(), Arguments(0, -2), 2e-4); }
+
+TEST_P(Masked, GivesNaNWhereHiddenColumnsHaveNaN) {
+  for (const double number : {std::numeric_limits<double>::quiet_NaN(), kInfinity}) {
+    std::vector<NumberArray> arguments = Arguments(0, -kInfinity);
+    arguments[5].numbers.back() = number;
+    Check(MaskedText(), arguments, 2e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OddSizes, Masked,
+                         ::testing::Values(Sizes{1, 1, 1, 1, 1}, Sizes{2, 65, 65, 3, 5},
+                                           Sizes{2, 33, 200, 20, 19}, Sizes{1, 129, 400, 16, 17},
+                                           Sizes{1, 400, 129, 9, 7}));
+
+class Slabs : public ::testing::TestWithParam<Sizes> {};
+
+TEST_P(Slabs, AreWhatTheStagesGive) {
+  const auto [batch, rows, columns, inner, features] = GetParam();
+  Check(KernelMatrixText(),
+        {Numbers({batch, rows, inner}, 1), Numbers({batch, columns, inner}, 2),
+         Numbers({batch, columns, features}, 3), Numbers({features, columns}, 4),
+         Numbers({batch, rows, features}, 5)},
+        1e-3);
+}
+
+// Some with one slab, others with several, the last of which may be a single column.
+INSTANTIATE_TEST_SUITE_P(OddSizes, Slabs,
+                         ::testing::Values(Sizes{1, 1, 1, 1, 1}, Sizes{2, 13, 17, 20, 19},
+                                           Sizes{1, 67, 1537, 3, 5}, Sizes{2, 40, 3072, 2, 3},
+                                           Sizes{1, 33, 3301, 17, 2}));
+
+TEST(RunStages, TakesSlabsOfColumnsWhereThereIsNoRoomForAll) {
+  const StatusOr<StagedProgram> program = ReadStages(KernelMatrixText());
+  ASSERT_TRUE(program.ok());
+  std::vector<KernelShape> shapes;
+  for (const Stage& stage : program->stages) {
+    shapes.push_back(ChooseShape(stage.program, HostMachine()));
+  }
+  const int64_t many = 1 << 20;
+  const std::vector<int64_t> points = {1, 640, 64};
+  const std::vector<int64_t> others = {1, many, 64};
+  const std::vector<int64_t> vectors = {1, many, 8};
+  const std::vector<int64_t> turned = {8, many};
+  const std::vector<int64_t> weights = {1, 640, 8};
+  const std::vector<int64_t> sums = {1, 640};
+  const std::vector<int64_t> made = {1, 640, 8};
+  const std::vector<int64_t> made_turned = {1, 8, 640};
+  const std::vector<int64_t> from_rows = {1, 8, many};
+  const StatusOr<StagesLayout> layout =
+      LayOutStages(*program, shapes, {points, others, vectors, turned, weights},
+                   {sums, sums, made, made_turned, vectors, from_rows}, 1);
+  ASSERT_TRUE(layout.ok()) << layout.status().ToString();
+  EXPECT_LT(layout->columns_at_once, many);
+  EXPECT_GE(layout->rows_of_piece, 32);
+  EXPECT_LE(layout->worker_bytes, 4 << 20);
+}
+
 TEST(RunStages, KeepsHalvesInPanels) {
   for (const int64_t size : {1, 17, 67}) {
     Check(kHalves, {Numbers({size + 4}, 1), Numbers({size}, 2), Numbers({19, size}, 3)}, 2e-2);
@@ -232,13 +393,13 @@ TEST(RunStages, KeepsHalvesInPanels) {
 
 TEST(RunStages, HasNothingToDoForNoRows) {
   Check(
-      kAttention,
+      AttentionText(),
       {Numbers({2, 0, 3}, 1), Numbers({2, 5, 3}, 2), Numbers({2, 5, 4}, 3), Numbers({2, 0, 4}, 4)},
       0);
 }
 
 TEST(RunStages, RefusesTooMuchScratch) {
-  const StatusOr<StagedProgram> program = ReadStages(kAttention);
+  const StatusOr<StagedProgram> program = ReadStages(AttentionText());
   ASSERT_TRUE(program.ok());
   std::vector<KernelShape> shapes;
   for (const Stage& stage : program->stages) {
@@ -256,7 +417,7 @@ TEST(RunStages, RefusesTooMuchScratch) {
 }
 
 TEST(RunStages, RefusesArraysThatDoNotFit) {
-  const StatusOr<const CompiledStages*> stages = FindStages(kAttention);
+  const StatusOr<const CompiledStages*> stages = FindStages(AttentionText());
   ASSERT_TRUE(stages.ok());
   const Status status = RunStages(**stages, {}, {}, {}, 1, RunOnThreads);
   EXPECT_FALSE(status.ok());

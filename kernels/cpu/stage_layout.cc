@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "kernels/cpu/kernel_array.h"
+#include "kernels/masked_columns.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -17,6 +19,10 @@ constexpr int64_t kMostWorkerBytes = 4 << 20;
 // less often, which is worth more.
 constexpr int64_t kPanelBytes = 1408 << 10;
 constexpr int64_t kLeastRows = 8;
+// With fewer rows at once, what is packed for all of them is read too often.
+constexpr int64_t kFewRows = 32;
+// Columns of a slab, a multiple of what most stages take at once.
+constexpr int64_t kSlabColumns = 1536;
 constexpr int64_t kMostRows = 512;
 // Panels of small programs take a small part of what they spare.
 constexpr int64_t kLeastPieces = 16;
@@ -46,8 +52,13 @@ class LayoutMaker {
     layout_.panels.resize(static_cast<size_t>(program_.CountOf(StagePlaceKind::kPanel)));
     for (const Stage& stage : program_.stages) RETURN_IF_ERROR(FindLengths(stage));
     RETURN_IF_ERROR(FindCommonLengths());
-    for (size_t i = 0; i < program_.stages.size(); ++i) PlacePanels(i);
-    RETURN_IF_ERROR(ChooseRows());
+    Status status = PlaceColumns(layout_.columns);
+    const bool has_few_rows =
+        layout_.rows_of_piece < kFewRows && layout_.rows_of_piece < layout_.rows;
+    if ((!status.ok() || has_few_rows) && CanHaveSlabs() && layout_.columns > kSlabColumns) {
+      status = PlaceColumns(kSlabColumns);
+    }
+    RETURN_IF_ERROR(status);
     ShareOut(threads);
     return std::move(layout_);
   }
@@ -104,9 +115,52 @@ class LayoutMaker {
       if (i == 0) common_ = common;
       if (common != common_) return Error("stages have other rows or another batch");
     }
+    if (const std::optional<std::vector<int>> columns = PanelColumns(program_)) {
+      layout_.column_axes = *columns;
+      layout_.columns = layout_.stages[0].lengths[static_cast<size_t>((*columns)[0])];
+    }
     layout_.rows = common_[0];
     layout_.batch = ElementCount(llvm::ArrayRef(common_).drop_front());
     return OkStatus();
+  }
+
+  // Where everything lies if that many columns are computed at once.
+  Status PlaceColumns(int64_t columns_at_once) {
+    layout_.columns_at_once = columns_at_once;
+    slots_.clear();
+    layout_.slot_offsets.clear();
+    for (size_t i = 0; i < program_.stages.size(); ++i) PlacePanels(i);
+    return ChooseRows();
+  }
+
+  // True if no stage needs a result of all columns before it can begin.
+  bool CanHaveSlabs() const {
+    if (layout_.column_axes.empty()) return false;
+    for (size_t i = 0; i < program_.stages.size(); ++i) {
+      const Stage& stage = program_.stages[i];
+      const int column = layout_.column_axes[i];
+      const bool needs_result = llvm::any_of(stage.operands, [](const StagePlace& place) {
+        return place.kind == StagePlaceKind::kResult;
+      });
+      // Positions are told from the first column on.
+      const bool has_positions = llvm::any_of(stage.program.ops, [&](const TileOp& op) {
+        return op.kind == TileOpKind::kIota && op.index == column && column != kColumnAxis;
+      });
+      const bool follows = llvm::any_of(
+          stage.program.results, [](const TileResult& result) { return result.follows >= 0; });
+      if (!CanRunPart(stage, column) || needs_result || has_positions || follows) return false;
+    }
+    return true;
+  }
+
+  // The lengths of a stage's axes within a slab.
+  std::vector<int64_t> LengthsAtOnce(size_t stage) const {
+    std::vector<int64_t> lengths = layout_.stages[stage].lengths;
+    if (!layout_.column_axes.empty()) {
+      int64_t& length = lengths[static_cast<size_t>(layout_.column_axes[stage])];
+      length = std::min(length, layout_.columns_at_once);
+    }
+    return lengths;
   }
 
   // The last stage that reads a panel.
@@ -140,7 +194,7 @@ class LayoutMaker {
       if (stage.results[i].kind != StagePlaceKind::kPanel) continue;
       PanelLayout& panel = layout_.panels[static_cast<size_t>(stage.results[i].number)];
       const TileArray& array = stage.program.results[i].array;
-      SetStrides(stage, array, panel);
+      SetStrides(stage, array, layout_.columns_at_once, panel);
       panel.slot = FindSlot(number, array, panel);
       if (panel.slot == slots_.size()) slots_.push_back({.row_bytes = panel.row_bytes});
       slots_[panel.slot].panel = stage.results[i].number;
@@ -148,7 +202,8 @@ class LayoutMaker {
   }
 
   // Columns are next to each other; rows begin at different places in the caches.
-  static void SetStrides(const Stage& stage, const TileArray& array, PanelLayout& panel) {
+  static void SetStrides(const Stage& stage, const TileArray& array, int64_t columns_at_once,
+                         PanelLayout& panel) {
     panel.strides.assign(panel.shape.size(), 0);
     int64_t stride = 1;
     for (size_t i = panel.shape.size(); i-- > 0;) {
@@ -157,7 +212,9 @@ class LayoutMaker {
       if (stage.program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kBatch) continue;
       panel.strides[i] = stride;
       const int64_t apart = kAlignment / BytesOf(panel.type);
-      stride *= axis == kColumnAxis ? RoundUp(panel.shape[i], apart) + apart : panel.shape[i];
+      const int64_t columns = columns_at_once == 0 ? panel.shape[i] : columns_at_once;
+      stride *= axis == kColumnAxis ? RoundUp(std::min(panel.shape[i], columns), apart) + apart
+                                    : panel.shape[i];
     }
     panel.row_stride = stride;
     for (size_t i = 0; i < panel.shape.size(); ++i) {
@@ -198,7 +255,7 @@ class LayoutMaker {
       const Stage& stage = program_.stages[i];
       StageLayout& layout = layout_.stages[i];
       const int summed = SummedAxis(stage.program);
-      std::vector<int64_t> lengths = layout.lengths;
+      std::vector<int64_t> lengths = LengthsAtOnce(i);
       int64_t blocks = 1;
       if (summed != kNoAxis) {
         int64_t& length = lengths[static_cast<size_t>(summed)];
@@ -306,6 +363,11 @@ class LayoutMaker {
 };
 
 }  // namespace
+
+bool CanRunPart(const Stage& stage, int axis) {
+  return axis == kColumnAxis || axis == SummedAxis(stage.program) ||
+         (axis == kRowAxis && stage.rows != kRowAxis);
+}
 
 StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,
                                     llvm::ArrayRef<KernelShape> shapes,

@@ -40,6 +40,12 @@ struct StagesLayout {
   int64_t rows = 0;
   int64_t rows_of_piece = 1;
   int64_t pieces = 1;
+  // Of the panels. All stages run for so many at once, if it is not for all of them, one slab of
+  // columns after the other.
+  int64_t columns = 0;
+  int64_t columns_at_once = 0;
+  // For each stage, the axis that is the panels' columns; none where all are at once anyway.
+  std::vector<int> column_axes;
   // Of pieces, for each element of the batch: what one task does.
   int64_t groups = 1;
   std::vector<StageLayout> stages;
@@ -51,6 +57,10 @@ struct StagesLayout {
   std::vector<int64_t> part_offsets;
   int64_t part_bytes = 0;
 };
+
+// True if the stage can be run for some positions along the axis, one group of them after the
+// other.
+bool CanRunPart(const Stage& stage, int axis);
 
 // Fails if the arrays do not fit, or if a worker would need more scratch than it may have.
 StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,

@@ -53,6 +53,13 @@ struct Text {
 };
 inline constexpr int kTextAttribute = 4;
 
+struct Scalar {
+  int type;
+  const void* value;
+};
+inline constexpr int kScalarAttribute = 3;
+inline constexpr int kF64 = 12;
+
 struct Buffers {
   size_t struct_size;
   Extension* extension;

@@ -55,6 +55,8 @@ _FUNCTIONS = {
     "plimsoll_planner_next": (_handle, _handle, _handle_out, _handle_out),
     "plimsoll_planner_tell": (None, _handle, ctypes.c_int64, ctypes.c_int64),
     "plimsoll_kernel_handler": (_handle, _handle),
+    "plimsoll_calibrate": (_handle,),
+    "plimsoll_kernel_times": (_handle,),
     "plimsoll_module_op": (_handle, _handle),
     "plimsoll_op_name": (_text, _handle),
     "plimsoll_op_operand_count": (_size, _handle),

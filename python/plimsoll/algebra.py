@@ -4,13 +4,12 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll import ir, kernels, roundtrip, user_rules
+from plimsoll import ir, kernels, roundtrip, switches, user_rules
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
 from plimsoll.need import need_of
 
 OPTIMIZE = "PLIMSOLL_OPTIMIZE"
-DISABLE = "PLIMSOLL_DISABLE"
 NUMERICS = "PLIMSOLL_NUMERICS"
 
 
@@ -22,19 +21,20 @@ def is_for_speed() -> bool:
 def options() -> dict[str, Any]:
     """Which rules may be used, as the core takes it."""
     known = {rule["name"] for rule in ir.rules()}
-    disabled = [name.strip() for name in os.environ.get(DISABLE, "").split(",") if name.strip()]
-    for name in disabled:
-        if name not in known:
-            warn_once(f"{DISABLE}: there is no rule called {name!r}; docs/rules.md has them all")
+    disabled = switches.disabled()
+    for name in disabled - known - {kernels.NAME}:
+        warn_once(
+            f"{switches.DISABLE}: there is no rule called {name!r}; docs/rules.md has them all"
+        )
     return {
         "strict": _one_of(NUMERICS, ("default", "strict")) == "strict",
-        "disabled": [name for name in disabled if name in known],
+        "disabled": sorted(disabled & known),
     }
 
 
 def key() -> str:
     """What of it belongs into the persistent cache's key."""
-    settings = (os.environ.get(name, "") for name in (OPTIMIZE, DISABLE, NUMERICS))
+    settings = (os.environ.get(name, "") for name in (OPTIMIZE, switches.DISABLE, NUMERICS))
     return " ".join((*settings, user_rules.key()))
 
 
@@ -68,10 +68,14 @@ def choose(simplified: Any, report: dict[str, Any], compile_plain: Callable[[], 
     needs = [need_of(executable) for executable in (simplified, plain)]
     if None in needs or needs[0].total <= needs[1].total + SAME_NEED:
         return simplified
-    reason = "XLA needs more memory for it"
+    refuse_rules(report, "XLA needs more memory for it")
+    return plain
+
+
+def refuse_rules(report: dict[str, Any], reason: str) -> None:
+    """Tells that what the rules made is not used."""
     report["refused_rules"] += [rule | {"reason": reason} for rule in report["rules"]]
     report["rules"] = []
-    return plain
 
 
 def _one_of(variable: str, words: tuple[str, str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll import hook, ir, record, refusal
+from plimsoll import hook, ir, kernels, record, refusal
 from plimsoll.errors import MemoryLimitError, PlimsollError
 from plimsoll.limits import Limit, parse_limit
 from plimsoll.record import Compilation
@@ -38,10 +38,14 @@ class Explanation:
         return "cut" if self.compilation.before is not None else "fits"
 
     def as_json(self) -> dict[str, Any]:
+        fields = self.compilation.as_json()
+        for name in ("plan", "simplification"):
+            if fields[name] is not None:
+                fields[name] = kernels.with_times(fields[name])
         return {
             "outcome": self.outcome,
             "needed": None if self.error is None else self.error.needed,
-            **self.compilation.as_json(),
+            **fields,
         }
 
     def __str__(self) -> str:
@@ -109,12 +113,24 @@ def _kernel_sections(plan: dict[str, Any]) -> list[str]:
     if not plan["kernels"]:
         return []
     lines = ["kernels"]
-    for kernel in plan["kernels"]:
+    for kernel in kernels.with_times(plan)["kernels"]:
         spared = byte_text(kernel["bytes"])
         what = f"one without {spared}" if kernel["bytes"] else "a whole loop"
-        lines.append(f"  {what}{_at(kernel)}")
+        lines.append(f"  {what}{_at(kernel)}: {_times_text(kernel)}")
         lines += [f"    {line}" for line in kernel["program"].splitlines()]
     return ["\n".join(lines)]
+
+
+def _times_text(kernel: dict[str, Any]) -> str:
+    expected = f"{_time_text(kernel['seconds'])} expected"
+    if not kernel["calls"]:
+        return expected
+    calls = count_text(kernel["calls"], "call")
+    return f"{expected}, {_time_text(kernel['measured_seconds'])} measured (least of {calls})"
+
+
+def _time_text(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
 
 
 def _sections(plan: dict[str, Any], is_refused: bool) -> list[str]:

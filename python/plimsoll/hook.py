@@ -24,6 +24,7 @@ from plimsoll import (
     refusal,
     roundtrip,
     shrink,
+    trials,
     tuning,
     xla_flags,
 )
@@ -163,7 +164,7 @@ def _cache_key(original: Callable[[], str]) -> Callable[[], str]:
         # What the device has differs from run to run: what was kept is checked when it is found.
         name = "device" if limit is None else limit.key
         flags = [os.environ.get(variable, "") for variable in xla_flags.VARIABLES.values()]
-        settings = f"{flags} {roundtrip.key()} {algebra.key()} {kernels.key()}"
+        settings = f"{flags} {roundtrip.key()} {algebra.key()} {trials.key()}"
         return f"{original()} plimsoll {VERSION} limit {name} {settings}"
 
     return custom_hook
@@ -205,6 +206,18 @@ def _compile(original: Callable) -> Callable:
             executable = compile_program(module)
         if program is not module and simplification is not None:
             chosen = algebra.choose(executable, simplification, lambda: compile_program(module))
+            if chosen is executable:
+                chosen = _guarded(
+                    lambda: trials.faster(
+                        module,
+                        executable,
+                        simplification,
+                        lambda: compile_program(module),
+                        may_try=limit_in_force() is None and not _is_explaining(),
+                    ),
+                    "a program could not be tried out",
+                    otherwise=executable,
+                )
             program = program if chosen is executable else module
             executable = chosen
         executable = _judge(
@@ -389,6 +402,7 @@ def _shrunk(
             compile_pieces,
             lambda executable: _verdict(executable, module, limit_in_force(), is_exact=True),
             bounds,
+            may_try=not _is_explaining(),
         ),
         "a program over its limit could not be cut",
         otherwise=unchanged,

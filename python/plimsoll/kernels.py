@@ -1,31 +1,56 @@
 """Streaming kernels: XLA calls them where a plan has put them."""
 
 import functools
+import json
 import os
+from typing import Any
 
-from plimsoll._native import lib
+from plimsoll import switches
+from plimsoll._native import check, lib, take_string
+from plimsoll.errors import PlimsollError
 from plimsoll.log import logger
 
-# Kernels are used if this is 1. They are new, and the choice between them and loops is not measured
-# yet.
-KERNELS = "PLIMSOLL_KERNELS"
+# What switches them off in PLIMSOLL_DISABLE.
+NAME = "kernels"
 # What the core calls the kernels (kernels/insert_kernels.h).
 _TARGET = "plimsoll_kernel"
 
 
 def are_there(platform: str) -> bool:
     """True if programs may call kernels; XLA knows them from then on."""
-    return platform == "cpu" and os.environ.get(KERNELS) == "1" and _register()
+    return platform == "cpu" and NAME not in switches.disabled() and _register()
 
 
 def options(platform: str) -> dict[str, int]:
     """What the planner takes: how many threads kernels run on, if there are kernels at all."""
-    return {"kernel_threads": len(os.sched_getaffinity(0))} if are_there(platform) else {}
+    if not are_there(platform):
+        return {}
+    _calibrate()
+    return {"kernel_threads": len(os.sched_getaffinity(0))}
 
 
-def key() -> str:
-    """What of it belongs into the persistent cache's key."""
-    return os.environ.get(KERNELS, "")
+def with_times(plan: dict[str, Any]) -> dict[str, Any]:
+    """A plan or a simplification whose kernels have what they took, if they ran in this process."""
+    times = {
+        (time["program"], time["seconds"]): time
+        for time in json.loads(take_string(lib.plimsoll_kernel_times()))
+    }
+    kernels = []
+    for kernel in plan["kernels"]:
+        time = times.get((kernel["program"], kernel["seconds"]), {})
+        kernels.append(
+            kernel | {"calls": time.get("calls", 0), "measured_seconds": time.get("least_seconds")}
+        )
+    return plan | {"kernels": kernels}
+
+
+@functools.cache
+def _calibrate() -> None:
+    """Estimates of time are those of this machine from now on."""
+    try:
+        check(lib.plimsoll_calibrate())
+    except PlimsollError as error:
+        logger.debug("the machine could not be measured: %s", error)
 
 
 @functools.cache

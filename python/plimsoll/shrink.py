@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from plimsoll import algebra, kernels, roundtrip
+from plimsoll import algebra, ir, kernels, roundtrip, trials
 from plimsoll.check import Verdict
 from plimsoll.errors import PlimsollError
 from plimsoll.log import logger, warn_once
@@ -22,6 +22,9 @@ _GPU_SHARE = 0.75
 _NO_BUDGET = 1 << 62
 # How many axes, and lines of each, the log line names.
 _MOST_NAMED = 3
+
+# What is tried out; the first is what is thought to be the fastest.
+_WAYS = ("as planned", "with kernels", "without kernels", "without algebra")
 
 # What a compiled program needs, at most needs, and whether it fits.
 Findings = tuple[Need | None, int | None, Verdict | None]
@@ -50,20 +53,87 @@ def shrink(
     compile_pieces: Callable[[Any, dict[str, Any]], Any],
     look_at: Callable[[Any], Findings],
     bounds: dict[str, int],
+    *,
+    may_try: bool,
 ) -> Outcome:
     """Programs with the results of `module` until one of them fits.
 
     `unchanged` is `module` as it was compiled, and `bounds` are the planner's `most_value` and
     `most_chunk`. If no program fits, the one that is given needs a limit that does work: it is the
-    unchanged one or the planner's last, which the planner makes under every limit.
+    unchanged one or the planner's last, which the planner makes under every limit. Of several ways
+    that fit the fastest is taken: what is thought to be, unless they were tried out or `may_try`.
     """
-    started = time.perf_counter()
-    seconds = 0.0
     try:
         graph = roundtrip.graph_of(module)
     except PlimsollError as error:
         logger.debug("%s; it cannot be cut", error)
         return unchanged
+
+    def shrunk(way: str) -> Outcome:
+        options = bounds | _options(way, _platform(unchanged.executable))
+        return _shrink(module, graph, unchanged, compile_pieces, look_at, options)
+
+    if unchanged.verdict.allowance is None or _platform(unchanged.executable) != "cpu":
+        return shrunk(_WAYS[0])
+    choice = trials.Choice(module, unchanged.verdict.allowance.bytes, bounds)
+    kept = choice.read()
+    first = shrunk(kept if kept in _WAYS else _WAYS[0])
+    if kept is not None or not (may_try and trials.is_on()) or not _can_be_tried(first, graph):
+        return first
+    return _fastest({_WAYS[0]: first} | {way: shrunk(way) for way in _WAYS[1:]}, choice, graph)
+
+
+def _options(way: str, platform: str) -> dict[str, Any]:
+    """What the planner takes, for one of the ways to change a program."""
+    options = algebra.options()
+    if way == "without algebra":
+        options["disabled"] = sorted(rule["name"] for rule in ir.rules())
+    if way != "without kernels":
+        options |= kernels.options(platform)
+    return options | {"wants_kernels": 1} if way == "with kernels" else options
+
+
+def _can_be_tried(outcome: Outcome, graph: ir.Module) -> bool:
+    """True if there is something to choose, and room for arguments besides those of the user."""
+    if not outcome.is_changed or not outcome.verdict.fits or not outcome.plan["can_be_tried"]:
+        return False
+    if len(outcome.executable.local_devices()) != 1:
+        return False
+    verdict = outcome.verdict
+    room = verdict.allowance.bytes - (verdict.held or 0) - verdict.need
+    return room >= trials.argument_bytes(graph)
+
+
+def _fastest(outcomes: dict[str, Outcome], choice: trials.Choice, graph: ir.Module) -> Outcome:
+    """The outcome that runs fastest, which is kept for the next time."""
+    fitting: dict[str, Outcome] = {}
+    for way, one in outcomes.items():
+        is_new = all(one.plan != other.plan for other in fitting.values())
+        if one.is_changed and one.verdict.fits and is_new:
+            fitting[way] = one
+    times = trials.times_of({way: one.executable for way, one in fitting.items()}, graph)
+    way = min(times, key=times.__getitem__)
+    choice.write(way, times)
+    taken = ", ".join(f"{one} {1e3 * seconds:.3g} ms" for one, seconds in times.items())
+    logger.info("tried out: %s", taken)
+    return replace(
+        fitting[way],
+        compilations=1 + sum(one.compilations - 1 for one in outcomes.values()),
+        seconds=sum(one.seconds for one in outcomes.values()),
+    )
+
+
+def _shrink(
+    module: Any,
+    graph: ir.Module,
+    unchanged: Outcome,
+    compile_pieces: Callable[[Any, dict[str, Any]], Any],
+    look_at: Callable[[Any], Findings],
+    options: dict[str, Any],
+) -> Outcome:
+    """What `shrink` gives, in the way that the planner's options allow."""
+    started = time.perf_counter()
+    seconds = 0.0
     need = unchanged.need
     # What no cut takes away.
     fixed = need.total - need.temporaries - need.scratch
@@ -77,9 +147,7 @@ def shrink(
         best_chunk=_BEST_CHUNK.get(platform, _BEST_CHUNK["cpu"]),
         # A GPU's come from a pool.
         fresh_temporaries=int(platform != "gpu"),
-        **kernels.options(platform),
-        **bounds,
-        **algebra.options(),
+        **options,
     )
     last = unchanged
     plan = None

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import pytest
 
 from corpus import forms
+from plimsoll import kernels
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,6 +26,14 @@ def own_cache(tmp_path_factory):
     """Tests, and the processes that they start, keep kernels in a folder of their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def usual_machine():
+    """What is chosen in tests does not depend on what else the machine does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "_calibrate", lambda: None)
         yield
 
 
@@ -71,5 +80,6 @@ def command(tmp_path):
 
 
 @pytest.fixture
-def with_kernels(monkeypatch):
-    monkeypatch.setenv("PLIMSOLL_KERNELS", "1")
+def without_kernels(monkeypatch):
+    """For tests of loops, which kernels would do without."""
+    monkeypatch.setenv("PLIMSOLL_DISABLE", "kernels")

@@ -18,7 +18,7 @@ print(np.asarray(result).tobytes().hex())
 
 
 def start(cache: Path, script: str = SCRIPT, **others: str) -> subprocess.Popen:
-    environment = {"PLIMSOLL_KERNELS": "1", "JAX_PLATFORMS": "cpu", "XDG_CACHE_HOME": str(cache)}
+    environment = {"JAX_PLATFORMS": "cpu", "XDG_CACHE_HOME": str(cache)}
     return subprocess.Popen(
         [sys.executable, "-c", script],
         env=os.environ | environment | others,
@@ -48,7 +48,8 @@ def test_the_next_process_takes_what_one_has_compiled(tmp_path):
     assert {name: file.st_ino for name, file in kept(tmp_path).items()} == {
         name: file.st_ino for name, file in files.items()
     }
-    assert all(file.st_mtime > 1e9 for file in kept(tmp_path).values())
+    # The two kernels that the machine's speed was measured with are not needed any more.
+    assert sum(file.st_mtime > 1e9 for file in kept(tmp_path).values()) == len(files) - 2
 
 
 def test_programs_with_kernels_in_the_persistent_cache(tmp_path):
@@ -69,7 +70,7 @@ print(one.from_cache)
     second = result_of(start(tmp_path, script, **folder))
     assert first.split() == [second.split()[0], "False"]
     assert second.split()[1] == "True"
-    without = result_of(start(tmp_path, script, PLIMSOLL_KERNELS="0", **folder))
+    without = result_of(start(tmp_path, script, PLIMSOLL_DISABLE="kernels", **folder))
     assert without.split()[1] == "False"
 
 

@@ -11,8 +11,6 @@ from kernel_check import KB, check, error_of, random
 
 LIMIT = 1200 * KB
 
-pytestmark = pytest.mark.usefixtures("with_kernels")
-
 
 def gaussian(x, y, v):
     differences = x[:, None, :] - y[None, :, :]
@@ -197,3 +195,22 @@ def test_what_is_small_goes_to_xla_for_speed(monkeypatch):
     monkeypatch.setenv("PLIMSOLL_OPTIMIZE", "speed")
     arguments = random(31, 3), random(29, 3, seed=1), random(29, seed=2)
     assert "goes to XLA as it is" in str(plimsoll.explain(gaussian, *arguments))
+
+
+def test_explain_tells_what_kernels_took():
+    arguments = random(1009, 3), random(1013, 3, seed=1), random(1013, seed=2)
+
+    def kernels():
+        explanation = plimsoll.explain(gaussian, *arguments, memory_limit=LIMIT)
+        return explanation.as_json()["plan"]["kernels"], str(explanation)
+
+    (kernel,), text = kernels()
+    assert kernel["calls"] == 0
+    assert kernel["measured_seconds"] is None
+    assert " ms expected\n" in text
+    for _ in range(2):
+        limited(gaussian)(*arguments)
+    (kernel,), text = kernels()
+    assert kernel["calls"] == 2
+    assert 0 < kernel["measured_seconds"] < 10
+    assert " ms measured (least of 2 calls)\n" in text

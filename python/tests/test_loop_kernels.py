@@ -10,8 +10,6 @@ import plimsoll
 
 COUNT = 20011  # A prime: the last vector is never full.
 
-pytestmark = pytest.mark.usefixtures("with_kernels")
-
 
 def normal(*shape, seed=0, scale=0.1):
     return (scale * np.random.default_rng(seed).normal(size=shape)).astype(np.float32)

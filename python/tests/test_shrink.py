@@ -13,6 +13,9 @@ from jax.experimental import io_callback
 
 import plimsoll
 
+# What kernels do instead is in test_kernels.py.
+pytestmark = pytest.mark.usefixtures("without_kernels")
+
 MB = 1_000_000
 SIDE = 1500
 

@@ -8,8 +8,6 @@ import pytest
 import plimsoll
 from kernel_check import KB, check, error_of, random
 
-pytestmark = pytest.mark.usefixtures("with_kernels")
-
 
 def stage_count(function, *arguments, limit):
     """How many stages the program's kernels have, and how many kernels of stages there are."""
@@ -164,3 +162,57 @@ def test_is_the_same_from_run_to_run():
     first = function(*arguments)
     for _ in range(3):
         jax.tree.map(np.testing.assert_array_equal, first, function(*arguments))
+
+
+def masked(mask, hidden):
+    """Attention of rows to the columns that a mask of their positions shows."""
+
+    def attend(q, k, v):
+        rows, columns = jnp.arange(q.shape[-2])[:, None], jnp.arange(k.shape[-2])[None, :]
+        scores = jnp.einsum("...id,...jd->...ij", q, k) / np.sqrt(q.shape[-1])
+        weights = jax.nn.softmax(jnp.where(mask(rows, columns), scores, hidden), axis=-1)
+        return jnp.einsum("...ij,...jd->...id", weights, v)
+
+    return attend
+
+
+MASKS = {
+    "causal": lambda rows, columns: rows >= columns,
+    "window": lambda rows, columns: (rows >= columns) & (rows - columns < 50),
+    "groups": lambda rows, columns: rows // 150 == columns // 150,
+    "later": lambda rows, columns: rows <= columns,
+    "short": lambda rows, columns: (columns < 70) | (rows > 500),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("hidden", [-jnp.inf, float(jnp.finfo("float32").min), -2.0])
+def test_masks(mask, hidden):
+    function = masked(MASKS[mask], hidden)
+
+    def both(q, k, v):
+        result, backward = jax.vjp(function, q, k, v)
+        return result, *backward(jnp.cos(result))
+
+    check(function, *points(601, 601), limit=2500 * KB)
+    check(both, *points(601, 601, batch=()), limit=2500 * KB)
+
+
+@pytest.mark.parametrize("number", [jnp.nan, jnp.inf])
+def test_numbers_that_are_not_finite_behind_a_mask(number):
+    """Zero times them is NaN, for plain XLA as well."""
+    q, k, v = points(601, 601)
+    v = v.at[:, 600, 0].set(number)
+    found = plimsoll.jit(causal, memory_limit=2500 * KB)(q, k, v)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(jax.jit(causal)(q, k, v)))
+
+
+def test_rows_that_see_nothing():
+    def attend(q, k, v):
+        return masked(lambda rows, columns: rows - 100 >= columns, -jnp.inf)(q, k, v)
+
+    arguments = points(601, 601)
+    found = plimsoll.jit(attend, memory_limit=2500 * KB)(*arguments)
+    plain = jax.jit(attend)(*arguments)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(plain))
+    np.testing.assert_allclose(found[:, 100:], plain[:, 100:], rtol=1e-4, atol=1e-5)
