@@ -4,19 +4,36 @@
 #include <string>
 
 #include "ir/status.h"
+#include "kernels/cpu/emit_for.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace plimsoll {
 namespace {
 
+// There are as many registers on every machine, or nearly so.
+constexpr size_t kMostOrdered = 16;
+
 bool IsFloat(const Bundle& a) { return a.type()->isFPOrFPVectorTy(); }
 
 }  // namespace
+
+llvm::Function* CreateFunction(Emitter& emitter, llvm::FunctionType* type, std::string_view name) {
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                          llvm::StringRef(name), emitter.module);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  // Else a register that is kept in memory may lie across two lines of a cache.
+  function->addFnAttr(llvm::Attribute::getWithStackAlignment(
+      emitter.builder.getContext(),
+      llvm::Align(static_cast<uint64_t>(emitter.machine.vector_bytes))));
+  return function;
+}
 
 void LetRoundOnce(llvm::IRBuilder<>& builder) {
   llvm::FastMathFlags flags;
@@ -128,6 +145,35 @@ Bundle Select(const Bundle& condition, const Bundle& on_true, const Bundle& on_f
     made.push_back(condition.builder().CreateSelect(condition[i], on_true[i], on_false[i]));
   }
   return Bundle(condition.emitter(), std::move(made));
+}
+
+Bundle KeepOrder(const Bundle& a) {
+  // What fills no register cannot be named here.
+  const bool is_whole = a.type()->isVectorTy() && a.type()->isFPOrFPVectorTy() &&
+                        a.type()->getPrimitiveSizeInBits() >= 128;
+  if (!is_whole || a.size() > kMostOrdered) {
+    EmitForgetMemory(a.builder());
+    return a;
+  }
+  const std::string_view any_register =
+      llvm::Triple(a.emitter().machine.triple).isX86() ? "v" : "w";
+  std::string constraints;
+  for (size_t i = 0; i < a.size(); ++i) constraints += StrCat("=", any_register, ",");
+  for (size_t i = 0; i < a.size(); ++i) constraints += StrCat(i, ",");
+  constraints += "~{memory}";
+  const llvm::SmallVector<llvm::Type*, 16> types(a.size(), a.type());
+  llvm::Type* all =
+      a.size() == 1 ? a.type() : llvm::StructType::get(a.builder().getContext(), types);
+  llvm::Value* ordered = a.builder().CreateCall(
+      llvm::InlineAsm::get(llvm::FunctionType::get(all, types, /*isVarArg=*/false), "", constraints,
+                           /*hasSideEffects=*/true),
+      a.values());
+  if (a.size() == 1) return Bundle(a.emitter(), {ordered});
+  Bundle::Values values;
+  for (size_t i = 0; i < a.size(); ++i) {
+    values.push_back(a.builder().CreateExtractValue(ordered, static_cast<unsigned>(i)));
+  }
+  return Bundle(a.emitter(), std::move(values));
 }
 
 Bundle Intrinsic(llvm::Intrinsic::ID id, const Bundle& a) {

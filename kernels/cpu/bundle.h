@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include "kernels/cpu/machine.h"
@@ -23,6 +24,9 @@ struct Emitter {
   llvm::IRBuilder<>& builder;
   const CpuMachine& machine;
 };
+
+// A function that others call.
+llvm::Function* CreateFunction(Emitter& emitter, llvm::FunctionType* type, std::string_view name);
 
 // From here on a product and a sum may be rounded once.
 void LetRoundOnce(llvm::IRBuilder<>& builder);
@@ -75,6 +79,9 @@ Bundle MultiplyAdd(const Bundle& a, const Bundle& b, const Bundle& c);
 Bundle Select(const Bundle& condition, const Bundle& on_true, const Bundle& on_false);
 Bundle Absolute(const Bundle& a);
 Bundle CopySign(const Bundle& magnitude, const Bundle& sign);
+// The same values, all of which are there before anything that follows is read from memory or
+// computed of them: LLVM would read ahead, into registers that it does not have.
+Bundle KeepOrder(const Bundle& a);
 // One of LLVM's intrinsics with one operand, such as floor.
 Bundle Intrinsic(llvm::Intrinsic::ID id, const Bundle& a);
 

@@ -29,6 +29,17 @@ void EmitFor(llvm::IRBuilder<>& builder, llvm::Value* begin, llvm::Value* end, l
   builder.SetInsertPoint(after);
 }
 
+void EmitIf(llvm::IRBuilder<>& builder, llvm::Value* condition, llvm::function_ref<void()> body) {
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  auto* inside = llvm::BasicBlock::Create(builder.getContext(), "if", function);
+  auto* after = llvm::BasicBlock::Create(builder.getContext(), "after", function);
+  builder.CreateCondBr(condition, inside, after);
+  builder.SetInsertPoint(inside);
+  body();
+  builder.CreateBr(after);
+  builder.SetInsertPoint(after);
+}
+
 llvm::Value* EmitLaneMask(llvm::IRBuilder<>& builder, int lanes, llvm::Value* count) {
   llvm::SmallVector<llvm::Constant*, 16> numbers;
   for (int lane = 0; lane < lanes; ++lane) {

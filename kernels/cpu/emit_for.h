@@ -1,4 +1,4 @@
-// Counted loops and masks in generated code.
+// Counted loops, conditions and masks in generated code.
 
 #ifndef PLIMSOLL_KERNELS_CPU_EMIT_FOR_H_
 #define PLIMSOLL_KERNELS_CPU_EMIT_FOR_H_
@@ -12,6 +12,8 @@ namespace plimsoll {
 // Calls `body` with the index from `begin` in steps for as long as it is below `end`. All are i64.
 void EmitFor(llvm::IRBuilder<>& builder, llvm::Value* begin, llvm::Value* end, llvm::Value* step,
              llvm::function_ref<void(llvm::Value*)> body);
+
+void EmitIf(llvm::IRBuilder<>& builder, llvm::Value* condition, llvm::function_ref<void()> body);
 
 // The lanes below a number, which is i64.
 llvm::Value* EmitLaneMask(llvm::IRBuilder<>& builder, int lanes, llvm::Value* count);

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/insert_best.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -66,14 +66,8 @@ void TopEmitter::Emit(int number, const ShortIndex& index, const Bundle& values,
       masks.push_back(mask);
     }
   }
-  llvm::Function* function = builder_.GetInsertBlock()->getParent();
-  auto* rare = llvm::BasicBlock::Create(builder_.getContext(), "best", function);
-  auto* usual = llvm::BasicBlock::Create(builder_.getContext(), "others", function);
-  builder_.CreateCondBr(builder_.CreateOrReduce(any), rare, usual);
-  builder_.SetInsertPoint(rare);
-  EmitCall(number, index, all, masks, tile);
-  builder_.CreateBr(usual);
-  builder_.SetInsertPoint(usual);
+  EmitIf(builder_, builder_.CreateOrReduce(any),
+         [&] { EmitCall(number, index, all, masks, tile); });
 }
 
 void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<llvm::Value*> values,

@@ -137,11 +137,6 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
       ((op.axes & kRowBit) != 0 ? tile.rows : 1) * ((op.axes & kColumnBit) != 0 ? tile.vectors : 1);
   llvm::Value* neutral = EmitConstant(frame_.emitter, op.type, NeutralBits(op.opcode, op.type));
   if (type->isVectorTy()) neutral = builder_.CreateVectorSplat(frame_.shape.lanes, neutral);
-  const auto allocate = [&] {
-    std::vector<llvm::Value*> places;
-    for (int i = 0; i < count; ++i) places.push_back(frame_.Allocate(type));
-    return places;
-  };
   const auto load = [&](llvm::ArrayRef<llvm::Value*> places) {
     Bundle::Values values;
     for (llvm::Value* place : places) values.push_back(builder_.CreateLoad(type, place));
@@ -161,10 +156,15 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
   // The rows and columns that are left over are few, and their code should be small.
   const bool is_rest = tile.rows < frame_.shape.rows || tile.mask != nullptr;
   const int unrolled = is_rest ? 1 : steps.unrolled;
-  const std::vector<llvm::Value*> sums = allocate();
-  const std::vector<llvm::Value*> parts = allocate();
-  for (llvm::Value* sum : sums) builder_.CreateStore(neutral, sum);
-  // A part at a time, and its sum into the whole: long sums keep more digits that way.
+  // A part at a time, and its sum into the whole: long sums keep more digits that way. The whole is
+  // not in registers, and not needed where there is one part.
+  std::vector<llvm::Value*> sums;
+  std::vector<llvm::Value*> parts;
+  for (int i = 0; i < count; ++i) {
+    sums.push_back(frame_.AllocateMemory(type));
+    parts.push_back(frame_.Allocate(type));
+    builder_.CreateStore(neutral, parts.back());
+  }
   llvm::Value* length = frame_.lengths[static_cast<size_t>(axis)];
   frame_.Loop(frame_.Number(0), length, frame_.Number(steps.part), [&](llvm::Value* begin) {
     for (llvm::Value* part : parts) builder_.CreateStore(neutral, part);
@@ -179,9 +179,7 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
     frame_.Loop(begin, whole, frame_.Number(unrolled), [&](llvm::Value* position) {
       Bundle part = load(parts);
       for (int i = 0; i < unrolled; ++i) {
-        // LLVM would read for all steps first, into registers that it does not have.
-        EmitForgetMemory(builder_);
-        part = next(part, builder_.CreateNSWAdd(position, frame_.Number(i)));
+        part = next(KeepOrder(part), builder_.CreateNSWAdd(position, frame_.Number(i)));
       }
       keep(part, parts);
     });
@@ -189,9 +187,11 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
       frame_.Loop(whole, end, frame_.Number(1),
                   [&](llvm::Value* position) { keep(next(load(parts), position), parts); });
     }
-    keep(EmitReducer(op.opcode, op.type, load(sums), load(parts)), sums);
+    EmitIf(builder_, builder_.CreateICmpSGT(begin, frame_.Number(0)),
+           [&] { keep(EmitReducer(op.opcode, op.type, load(sums), load(parts)), parts); });
+    EmitIf(builder_, builder_.CreateICmpSLT(end, length), [&] { keep(load(parts), sums); });
   });
-  return load(sums);
+  return load(parts);
 }
 
 Bundle ValueEmitter::EmitFold(const TileOp& op, ShortIndex index, const Tile& tile) {

@@ -83,9 +83,7 @@ class LoopEmitter {
   void Begin(std::string_view name, bool has_batch) {
     auto* type =
         llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy()}, /*isVarArg=*/false);
-    auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                            llvm::StringRef(name), emitter_.module);
-    function->addFnAttr(llvm::Attribute::NoUnwind);
+    llvm::Function* function = CreateFunction(emitter_, type, name);
     builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
     has_batch_ = has_batch;
     FindNeeded();

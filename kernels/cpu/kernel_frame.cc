@@ -24,9 +24,7 @@ KernelFrame::KernelFrame(Emitter& emitter, const TileProgram& program, const Ker
 
 void KernelFrame::Begin(std::string_view name) {
   auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer}, /*isVarArg=*/false);
-  function_ = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                     llvm::StringRef(name), emitter.module);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_ = CreateFunction(emitter, type, name);
   builder.SetInsertPoint(llvm::BasicBlock::Create(builder.getContext(), "entry", function_));
   LoadCall();
 }
