@@ -58,13 +58,14 @@ Bundle Compare(Comparison comparison, ScalarType type, const Bundle& left, const
 Bundle Extreme(bool is_maximum, ScalarType type, const Bundle& left, const Bundle& right) {
   const Comparison comparison = is_maximum ? Comparison::kGreaterEqual : Comparison::kLessEqual;
   if (!IsFloat(type)) return Select(Compare(comparison, type, left, right), left, right);
-  return left.Map(right, [&](llvm::Value* a, llvm::Value* b) -> llvm::Value* {
-    llvm::IRBuilder<>& builder = left.builder();
-    llvm::Value* wins = is_maximum ? builder.CreateFCmpUGE(a, b) : builder.CreateFCmpULE(a, b);
-    llvm::Value* extreme = builder.CreateSelect(wins, a, b);
-    // The left one is taken if either is NaN, which is right unless it is the right one.
-    if (llvm::isa<llvm::Constant>(b)) return extreme;
-    return builder.CreateSelect(builder.CreateFCmpUNO(b, b), b, extreme);
+  // Which of two zeros it is does not matter.
+  llvm::FastMathFlags flags = left.builder().getFastMathFlags();
+  flags.setNoSignedZeros();
+  const llvm::IRBuilderBase::FastMathFlagGuard guard(left.builder());
+  left.builder().setFastMathFlags(flags);
+  return left.Map(right, [&](llvm::Value* a, llvm::Value* b) {
+    return left.builder().CreateBinaryIntrinsic(
+        is_maximum ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, b);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/STLExtras.h"
@@ -90,15 +91,12 @@ class Packer {
     const auto found = llvm::find_if(
         layout_.axes, [&](int axis) { return axis != kNoAxis && frame_.IsLong(axis); });
     if (found == layout_.axes.end()) return body();
-    Along(*found, frame_.Number(0), body);
-  }
-
-  void Along(int axis, llvm::Value* begin, llvm::function_ref<void()> body) {
-    const auto place = static_cast<size_t>(axis);
-    frame_.Loop(begin, frame_.lengths[place], frame_.Number(1), [&](llvm::Value* position) {
-      frame_.positions[place] = position;
-      body();
-    });
+    const auto place = static_cast<size_t>(*found);
+    frame_.Loop(frame_.Number(0), frame_.lengths[place], frame_.Number(1),
+                [&](llvm::Value* position) {
+                  frame_.positions[place] = position;
+                  body();
+                });
   }
 
   std::vector<ShortIndex> Indices() const { return frame_.ShortIndices(AxesOf(layout_)); }
@@ -138,20 +136,26 @@ class Packer {
     }
   }
 
-  // So many positions along the last axis, from the given ones on, of all lanes' columns.
-  Vectors LoadTransposed(llvm::Value* vector, const ShortIndex& index, int64_t count) {
+  // As many positions along the last axis as a vector has lanes, from the given ones on, of all
+  // lanes' columns; only those in the mask, if there is one.
+  Vectors LoadTransposed(llvm::Value* vector, const ShortIndex& index, llvm::Value* mask) {
     llvm::VectorType* type = frame_.VectorOf(memory_);
-    llvm::SmallVector<llvm::Constant*, 16> wanted;
-    for (int64_t i = 0; i < frame_.shape.lanes; ++i) wanted.push_back(builder_.getInt1(i < count));
+    const ArrayPlace& array = frame_.operands[operand_];
+    llvm::Value* ahead =
+        builder_.CreateMul(array.strides[kColumnAxis], frame_.Number(frame_.shape.lanes));
     Vectors columns;
     for (int64_t lane = 0; lane < frame_.shape.lanes; ++lane) {
-      llvm::Value* from = frame_.Address(frame_.operands[operand_], layout_, nullptr,
-                                         ColumnOf(vector, frame_.Number(lane)), index);
+      llvm::Value* from =
+          frame_.Address(array, layout_, nullptr, ColumnOf(vector, frame_.Number(lane)), index);
       columns.push_back(
-          count == frame_.shape.lanes
+          mask == nullptr
               ? static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, from, align_))
-              : builder_.CreateMaskedLoad(type, from, align_, llvm::ConstantVector::get(wanted),
+              : builder_.CreateMaskedLoad(type, from, align_, mask,
                                           llvm::Constant::getNullValue(type)));
+      // The next columns' are on their way to the caches while these are brought into order.
+      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {frame_.pointer},
+                               {builder_.CreateGEP(memory_, from, ahead), builder_.getInt32(0),
+                                builder_.getInt32(3), builder_.getInt32(1)});
     }
     return Transpose(builder_, std::move(columns));
   }
@@ -163,7 +167,9 @@ class Packer {
       const int64_t begin = index[place];
       if (begin % frame_.shape.lanes != 0) continue;
       const int64_t count = std::min<int64_t>(frame_.shape.lanes, length - begin);
-      const Vectors vectors = LoadTransposed(vector, index, count);
+      llvm::Value* mask =
+          count == frame_.shape.lanes ? nullptr : frame_.LaneMask(frame_.Number(count));
+      const Vectors vectors = LoadTransposed(vector, index, mask);
       for (int64_t i = 0; i < count; ++i) {
         index[place] = begin + i;
         Store(vectors[static_cast<size_t>(i)], vector, index);
@@ -176,17 +182,28 @@ class Packer {
     llvm::Value* lanes = frame_.Number(frame_.shape.lanes);
     llvm::Value* rest = builder_.CreateSRem(frame_.lengths[place], lanes);
     llvm::Value* whole = builder_.CreateSub(frame_.lengths[place], rest);
+    const auto store = [&](const Vectors& vectors, llvm::Value* begin, int64_t i,
+                           const ShortIndex& index) {
+      frame_.positions[place] = builder_.CreateAdd(begin, frame_.Number(i));
+      Store(vectors[static_cast<size_t>(i)], vector, index);
+    };
     frame_.Loop(frame_.Number(0), whole, lanes, [&](llvm::Value* begin) {
       for (const ShortIndex& index : Indices()) {
         frame_.positions[place] = begin;
-        const Vectors vectors = LoadTransposed(vector, index, frame_.shape.lanes);
-        for (int64_t i = 0; i < frame_.shape.lanes; ++i) {
-          frame_.positions[place] = builder_.CreateAdd(begin, frame_.Number(i));
-          Store(vectors[static_cast<size_t>(i)], vector, index);
+        const Vectors vectors = LoadTransposed(vector, index, /*mask=*/nullptr);
+        for (int64_t i = 0; i < frame_.shape.lanes; ++i) store(vectors, begin, i, index);
+      }
+    });
+    EmitIf(builder_, builder_.CreateICmpSGT(rest, frame_.Number(0)), [&] {
+      for (const ShortIndex& index : Indices()) {
+        frame_.positions[place] = whole;
+        const Vectors vectors = LoadTransposed(vector, index, frame_.LaneMask(rest));
+        for (int64_t i = 0; i + 1 < frame_.shape.lanes; ++i) {
+          EmitIf(builder_, builder_.CreateICmpSGT(rest, frame_.Number(i)),
+                 [&] { store(vectors, whole, i, index); });
         }
       }
     });
-    Along(axis, whole, [&] { CopyLanes(vector); });
   }
 
   KernelFrame& frame_;

@@ -79,7 +79,6 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
   llvm::Type* element = RegisterType(builder_.getContext(), results[place].array.type);
   const llvm::Align align(element->isDoubleTy() ? sizeof(double) : sizeof(float));
   const auto lanes = static_cast<unsigned>(frame_.shape.lanes);
-  const auto rows = static_cast<uint64_t>(tile.rows);
   llvm::Value* kept_values = frame_.Allocate(llvm::ArrayType::get(element, values.size() * lanes));
   llvm::Value* kept_masks = frame_.Allocate(llvm::ArrayType::get(frame_.i64, masks.size()));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -90,7 +89,6 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
                          builder_.CreateConstGEP1_64(frame_.i64, kept_masks, i));
   }
   const Thresholds& thresholds = thresholds_[{number, index}];
-  llvm::Value* made = frame_.Allocate(llvm::ArrayType::get(element, 2 * rows));
   // In the order of BestCall's fields, each of 8 bytes.
   llvm::Value* fields[] = {
       frame_.Address(frame_.results[place], results[place].array, tile.row, nullptr, index),
@@ -106,7 +104,7 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
       frame_.Number(values.empty() ? 0 : tile.vectors),
       frame_.Number(frame_.shape.lanes),
       values.empty() ? frame_.Number(0) : tile.column,
-      made,
+      thresholds.vectors,
       thresholds.ties_before,
   };
   static_assert(sizeof(BestCall<float>) == 8 * std::size(fields));
@@ -118,13 +116,6 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
       element->isDoubleTy() ? kInsertBestF64 : kInsertBestF32,
       llvm::FunctionType::get(builder_.getVoidTy(), {frame_.pointer}, /*isVarArg=*/false));
   builder_.CreateCall(insert, {call});
-  for (uint64_t i = 0; i < 2 * rows; ++i) {
-    llvm::Value* threshold =
-        builder_.CreateLoad(element, builder_.CreateConstGEP1_64(element, made, i));
-    builder_.CreateStore(
-        builder_.CreateVectorSplat(lanes, threshold),
-        builder_.CreateConstGEP1_64(frame_.VectorOf(element), thresholds.vectors, i));
-  }
 }
 
 }  // namespace plimsoll

@@ -1,11 +1,13 @@
 #include "kernels/cpu/emit_values.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/kernel_cost.h"
 #include "kernels/cpu/vector_math.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
@@ -28,6 +30,37 @@ Level LevelOf(AxisSet axes) {
   return (axes & kRowBit) != 0 ? Level::kRow : Level::kOnce;
 }
 
+// True if units that multiply would wait for those that add, so that differences are better
+// computed as sums of products, which are as exact.
+bool HasFewProducts(const TileProgram& program, const CpuMachine& machine) {
+  // Wide vectors come with an instruction that multiplies and adds.
+  if (machine.vector_bytes < 32) return false;
+  double sums = 0;
+  double products = 0;
+  double differences = 0;
+  for (const TileOp& op : program.ops) {
+    if ((op.axes & kColumnBit) == 0 || !IsFloat(op.type)) continue;
+    const auto count = static_cast<double>(program.ShortCount(op.axes));
+    if (op.kind == TileOpKind::kFold) {
+      const TileOp& folded = program.ops[static_cast<size_t>(op.operands[0])];
+      // A sum of products is one instruction for each.
+      if (folded.opcode != Opcode::kMultiply) {
+        sums += static_cast<double>(program.ShortCount(folded.axes));
+      }
+    } else if (op.kind == TileOpKind::kCompute) {
+      const bool is_sum = op.opcode == Opcode::kAdd || op.opcode == Opcode::kSubtract ||
+                          op.opcode == Opcode::kMaximum || op.opcode == Opcode::kMinimum ||
+                          op.opcode == Opcode::kCompare;
+      const bool is_of_bits =
+          op.opcode == Opcode::kAbs || op.opcode == Opcode::kNegate || op.opcode == Opcode::kSelect;
+      if (is_sum) sums += count;
+      if (!is_sum && !is_of_bits) products += count * 2 * CyclesOf(op, /*lanes=*/1);
+      if (op.opcode == Opcode::kSubtract) differences += count;
+    }
+  }
+  return std::max(sums - differences, products + differences) < std::max(sums, products);
+}
+
 // The index without the axes that the set does not have.
 ShortIndex Restrict(ShortIndex index, AxisSet set) {
   for (size_t axis = 0; axis < index.size(); ++axis) {
@@ -37,6 +70,12 @@ ShortIndex Restrict(ShortIndex index, AxisSet set) {
 }
 
 }  // namespace
+
+ValueEmitter::ValueEmitter(KernelFrame& frame)
+    : frame_(frame),
+      builder_(frame.builder),
+      signs_(SignsOf(frame.program)),
+      subtracts_with_products_(HasFewProducts(frame.program, frame.emitter.machine)) {}
 
 void ValueEmitter::EmitLevel(Level level, const Tile& tile) {
   Made& made = MadeAt(level);
@@ -49,6 +88,17 @@ void ValueEmitter::EmitLevel(Level level, const Tile& tile) {
       continue;
     for (const ShortIndex& index : frame_.ShortIndices(op.axes))
       Get(static_cast<int>(i), index, tile);
+  }
+}
+
+void ValueEmitter::BeginColumns(const Tile& tile) {
+  MadeAt(Level::kColumn).clear();
+  for (size_t i = 0; i < frame_.program.ops.size(); ++i) {
+    const TileOp& op = frame_.program.ops[i];
+    const bool is_sum = op.kind == TileOpKind::kFold && frame_.IsLong(op.index);
+    if (!is_sum || LevelOf(op.axes) != Level::kColumn) continue;
+    const std::vector<ShortIndex> indices = frame_.ShortIndices(op.axes);
+    if (indices.size() == 1) Get(static_cast<int>(i), indices.front(), tile);
   }
 }
 
@@ -107,6 +157,12 @@ Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile&
   if (op.opcode == Opcode::kExponential &&
       signs_[static_cast<size_t>(op.operands[0])] == Sign::kNeverPositive) {
     return ExpOfNegative(operands[0]);
+  }
+  if (op.opcode == Opcode::kSubtract && IsFloat(op.type) && (op.axes & kColumnBit) != 0 &&
+      subtracts_with_products_) {
+    const Bundle negated =
+        operands[1].Map([&](llvm::Value* value) { return builder_.CreateFNeg(value); });
+    return MultiplyAdd(operands[0], operands[0].Number(1), negated);
   }
   return EmitCompute(op, frame_.program.ops[op.operands.back()].type, operands);
 }

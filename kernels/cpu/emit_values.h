@@ -20,13 +20,13 @@ enum class Level : uint8_t { kOnce, kRow, kColumn };
 
 class ValueEmitter {
  public:
-  explicit ValueEmitter(KernelFrame& frame)
-      : frame_(frame), builder_(frame.builder), signs_(SignsOf(frame.program)) {}
+  explicit ValueEmitter(KernelFrame& frame);
 
   // Makes all values of a level; those of the columns are made when they are asked for.
   void EmitLevel(Level level, const Tile& tile);
-  // The next tile of columns begins.
-  void ForgetColumns() { MadeAt(Level::kColumn).clear(); }
+  // The next tile of columns begins. Sums along long axes are made at once, since nothing else
+  // should take registers while they are.
+  void BeginColumns(const Tile& tile);
 
   // The value of an op for all rows and vectors of the tile, one row after the other, spread over
   // the axes of the set. Short axes that the op does not have do not count.
@@ -55,6 +55,7 @@ class ValueEmitter {
   KernelFrame& frame_;
   llvm::IRBuilder<>& builder_;
   std::vector<Sign> signs_;  // Of all ops.
+  bool subtracts_with_products_;
   Made made_[3];
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <type_traits>
 
 namespace plimsoll {
 namespace {
@@ -33,7 +35,11 @@ T ThresholdOfEqual(T last) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   if (last == -kInfinity) return std::numeric_limits<T>::quiet_NaN();
   constexpr T kSmall = 4 * std::numeric_limits<T>::min();
-  return std::abs(last) < kSmall ? last - kSmall : std::nextafter(last, -kInfinity);
+  if (std::abs(last) < kSmall) return last - kSmall;
+  // The next number below: quicker than std::nextafter, which is called for every row.
+  using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+  const auto bits = std::bit_cast<Bits>(last);
+  return std::bit_cast<T>(std::signbit(last) ? bits + 1 : bits - 1);
 }
 
 template <typename T>
@@ -64,18 +70,29 @@ void InsertIntoRow(const BestCall<T>& call, int64_t row) {
 }
 
 template <typename T>
+bool HasValues(const BestCall<T>& call, int64_t row) {
+  uint64_t lanes = 0;
+  for (int64_t i = 0; i < call.vectors; ++i) lanes |= call.masks[row * call.vectors + i];
+  return lanes != 0;
+}
+
+template <typename T>
 void Insert(const BestCall<T>& call) {
   int64_t ties_before = 0;
   for (int64_t row = 0; row < call.rows; ++row) {
-    InsertIntoRow(call, row);
     const int64_t last = call.ranks - 1;
-    const T value = call.best[row * call.best_row_stride + last * call.best_rank_stride];
-    const int32_t column =
+    const int32_t& column =
         call.columns[row * call.columns_row_stride + last * call.columns_rank_stride];
-    const bool is_open = column == kNoColumn;
-    constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
-    call.thresholds[row] = is_open ? kNaN : ThresholdOf(value);
-    call.thresholds[call.rows + row] = is_open ? kNaN : ThresholdOfEqual(value);
+    if (call.vectors == 0 || HasValues(call, row)) {
+      InsertIntoRow(call, row);
+      const T value = call.best[row * call.best_row_stride + last * call.best_rank_stride];
+      const bool is_open = column == kNoColumn;
+      constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+      std::fill_n(call.thresholds + row * call.lanes, call.lanes,
+                  is_open ? kNaN : ThresholdOf(value));
+      std::fill_n(call.thresholds + (call.rows + row) * call.lanes, call.lanes,
+                  is_open ? kNaN : ThresholdOfEqual(value));
+    }
     ties_before = std::max<int64_t>(ties_before, column);
   }
   *call.ties_before = ties_before;
