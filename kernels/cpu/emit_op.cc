@@ -106,6 +106,23 @@ Bundle Bitcast(ScalarType from, ScalarType to, const Bundle& operand) {
   });
 }
 
+// As XLA does: a constant divides by way of its reciprocal, if that is a number like others.
+Bundle DivideFloats(const Bundle& left, const Bundle& right) {
+  return left.Map(right, [&](llvm::Value* a, llvm::Value* b) -> llvm::Value* {
+    llvm::IRBuilder<>& builder = left.builder();
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(b);
+    if (constant != nullptr && b->getType()->isVectorTy()) constant = constant->getSplatValue();
+    if (const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant)) {
+      llvm::APFloat reciprocal(number->getValueAPF().getSemantics(), 1);
+      reciprocal.divide(number->getValueAPF(), llvm::APFloat::rmNearestTiesToEven);
+      if (reciprocal.isNormal()) {
+        return builder.CreateFMul(a, llvm::ConstantFP::get(b->getType(), reciprocal));
+      }
+    }
+    return builder.CreateFDiv(a, b);
+  });
+}
+
 // As XLA does: x / 0 = -1, x % 0 = x, and the one quotient that does not fit wraps around.
 Bundle DivideIntegers(Opcode opcode, ScalarType type, const Bundle& left, const Bundle& right) {
   llvm::IRBuilder<>& builder = left.builder();
@@ -361,7 +378,7 @@ Bundle EmitCompute(const TileOp& op, ScalarType operand_type, llvm::ArrayRef<Bun
     case Opcode::kPopulationCount:
       return count(llvm::Intrinsic::ctpop);
     case Opcode::kDivide:
-      if (IsFloat(operand_type)) return x / operands[1];
+      if (IsFloat(operand_type)) return DivideFloats(x, operands[1]);
       return DivideIntegers(op.opcode, operand_type, x, operands[1]);
     case Opcode::kNegate:
       return Negate(operand_type, x);

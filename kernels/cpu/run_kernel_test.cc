@@ -304,6 +304,33 @@ TEST(RunKernel, HalvesAreAddedInSinglePrecision) {
   }
 }
 
+TEST(RunKernel, ConstantsDivideAsXlaDoes) {
+  // By 3, by 0 and by infinity.
+  const auto kernel = Compile(R"(axes r c
+operand f32[r, c]
+%0 = load 0
+%1 = constant f32 1077936128
+%2 = divide %0, %1
+%3 = constant f32 0
+%4 = divide %0, %3
+%5 = constant f32 2139095040
+%6 = divide %0, %5
+result f32[r, c] = %2
+result f32[r, c] = %4
+result f32[r, c] = %6
+)");
+  ASSERT_NE(kernel, nullptr);
+  const std::vector<float> numbers = {1, -2, 0.1F, 5e-39F, 1e38F};
+  const auto count = static_cast<int64_t>(numbers.size());
+  const std::vector<NumberArray> results = RunOnNumbers(
+      *kernel, {1, count}, {{.shape = {1, count}, .numbers = {numbers.begin(), numbers.end()}}});
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    EXPECT_EQ(static_cast<float>(results[0].numbers[i]), numbers[i] * (1 / 3.0F));
+    EXPECT_EQ(results[1].numbers[i], numbers[i] / 0.0);
+    EXPECT_EQ(results[2].numbers[i], 0);
+  }
+}
+
 TEST(RunKernel, IntegersAreDividedAsXlaDoes) {
   const auto kernel = Compile(
       "axes r c\noperand i32[r]\noperand i32[c]\n%0 = load 0\n%1 = load 1\n%2 = divide %0, %1\n"
