@@ -36,7 +36,7 @@ void TopEmitter::BeginRows(const Tile& tile) {
       const int number = static_cast<int>(i);
       const auto count = 2 * static_cast<uint64_t>(tile.rows);
       thresholds_[{number, index}] = {
-          .vectors = frame_.AllocateMemory(llvm::ArrayType::get(frame_.VectorOf(element), count)),
+          .of_rows = frame_.AllocateMemory(llvm::ArrayType::get(element, count)),
           .ties_before = frame_.Allocate(frame_.i64)};
       EmitCall(number, index, {}, {}, tile);
     }
@@ -45,18 +45,20 @@ void TopEmitter::BeginRows(const Tile& tile) {
 
 void TopEmitter::Emit(int number, const ShortIndex& index, const Bundle& values, const Tile& tile) {
   const Thresholds& thresholds = thresholds_[{number, index}];
-  llvm::Type* vector_type = values.type();
+  llvm::Type* element = values.type()->getScalarType();
   // Equal values of earlier columns are better: columns do not go by in order.
   llvm::Value* may_tie =
       builder_.CreateICmpSLT(tile.column, builder_.CreateLoad(frame_.i64, thresholds.ties_before));
   llvm::Value* first = builder_.CreateSelect(may_tie, frame_.Number(tile.rows), frame_.Number(0));
-  llvm::Value* of_rows = builder_.CreateGEP(vector_type, thresholds.vectors, first);
+  llvm::Value* of_rows = builder_.CreateGEP(element, thresholds.of_rows, first);
   llvm::SmallVector<llvm::Value*> all;
   llvm::SmallVector<llvm::Value*> masks;
   llvm::Value* any = nullptr;
   for (int row = 0; row < tile.rows; ++row) {
-    llvm::Value* threshold = builder_.CreateLoad(
-        vector_type, builder_.CreateConstGEP1_64(vector_type, of_rows, static_cast<uint64_t>(row)));
+    llvm::Value* threshold = builder_.CreateVectorSplat(
+        static_cast<unsigned>(frame_.shape.lanes),
+        builder_.CreateLoad(
+            element, builder_.CreateConstGEP1_64(element, of_rows, static_cast<uint64_t>(row))));
     for (int vector = 0; vector < tile.vectors; ++vector) {
       all.push_back(values[all.size()]);
       // Also if one of them is NaN.
@@ -104,7 +106,7 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
       frame_.Number(values.empty() ? 0 : tile.vectors),
       frame_.Number(frame_.shape.lanes),
       values.empty() ? frame_.Number(0) : tile.column,
-      thresholds.vectors,
+      thresholds.of_rows,
       thresholds.ties_before,
   };
   static_assert(sizeof(BestCall<float>) == 8 * std::size(fields));

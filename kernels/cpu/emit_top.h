@@ -27,10 +27,10 @@ class TopEmitter {
  private:
   int FollowerOf(int number) const;
   int RankAxisOf(int number) const;
-  // What is above which values may be among the best: for each row a vector, behind these for each
-  // row the one for columns before `ties_before`.
+  // What is above which values may be among the best: for each row, behind these for each row
+  // the one for columns before `ties_before`.
   struct Thresholds {
-    llvm::Value* vectors = nullptr;
+    llvm::Value* of_rows = nullptr;
     llvm::Value* ties_before = nullptr;
   };
 

@@ -9,6 +9,7 @@
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/kernel_cost.h"
 #include "kernels/cpu/vector_math.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Intrinsics.h"
@@ -22,7 +23,7 @@ struct FoldSteps {
   int unrolled;
   int part;
 };
-constexpr FoldSteps kProductSteps = {.unrolled = 8, .part = 128};
+constexpr FoldSteps kProductSteps = {.unrolled = 4, .part = 128};
 constexpr FoldSteps kOtherSteps = {.unrolled = 16, .part = 16};
 
 Level LevelOf(AxisSet axes) {
@@ -75,7 +76,12 @@ ValueEmitter::ValueEmitter(KernelFrame& frame)
     : frame_(frame),
       builder_(frame.builder),
       signs_(SignsOf(frame.program)),
-      subtracts_with_products_(HasFewProducts(frame.program, frame.emitter.machine)) {}
+      subtracts_with_products_(HasFewProducts(frame.program, frame.emitter.machine)) {
+  for (const TileOp& op : frame.program.ops) {
+    const auto has_sum = [&](int operand) { return has_sum_[static_cast<size_t>(operand)]; };
+    has_sum_.push_back(op.kind == TileOpKind::kFold || llvm::any_of(op.operands, has_sum));
+  }
+}
 
 void ValueEmitter::EmitLevel(Level level, const Tile& tile) {
   Made& made = MadeAt(level);
@@ -88,17 +94,6 @@ void ValueEmitter::EmitLevel(Level level, const Tile& tile) {
       continue;
     for (const ShortIndex& index : frame_.ShortIndices(op.axes))
       Get(static_cast<int>(i), index, tile);
-  }
-}
-
-void ValueEmitter::BeginColumns(const Tile& tile) {
-  MadeAt(Level::kColumn).clear();
-  for (size_t i = 0; i < frame_.program.ops.size(); ++i) {
-    const TileOp& op = frame_.program.ops[i];
-    const bool is_sum = op.kind == TileOpKind::kFold && frame_.IsLong(op.index);
-    if (!is_sum || LevelOf(op.axes) != Level::kColumn) continue;
-    const std::vector<ShortIndex> indices = frame_.ShortIndices(op.axes);
-    if (indices.size() == 1) Get(static_cast<int>(i), indices.front(), tile);
   }
 }
 
@@ -149,6 +144,10 @@ Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile&
       return EmitFold(op, index, tile);
     case TileOpKind::kCompute:
       break;
+  }
+  // Sums first, so that what they are combined with takes no registers meanwhile.
+  for (const int operand : op.operands) {
+    if (has_sum_[static_cast<size_t>(operand)]) Get(operand, index, tile);
   }
   std::vector<Bundle> operands;
   for (const int operand : op.operands) {

@@ -24,9 +24,8 @@ class ValueEmitter {
 
   // Makes all values of a level; those of the columns are made when they are asked for.
   void EmitLevel(Level level, const Tile& tile);
-  // The next tile of columns begins. Sums along long axes are made at once, since nothing else
-  // should take registers while they are.
-  void BeginColumns(const Tile& tile);
+  // The next tile of columns begins.
+  void ForgetColumns() { MadeAt(Level::kColumn).clear(); }
 
   // The value of an op for all rows and vectors of the tile, one row after the other, spread over
   // the axes of the set. Short axes that the op does not have do not count.
@@ -54,7 +53,8 @@ class ValueEmitter {
 
   KernelFrame& frame_;
   llvm::IRBuilder<>& builder_;
-  std::vector<Sign> signs_;  // Of all ops.
+  std::vector<Sign> signs_;    // Of all ops.
+  std::vector<bool> has_sum_;  // Whether an op is a fold, or made of one.
   bool subtracts_with_products_;
   Made made_[3];
 };

@@ -60,7 +60,7 @@ void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, 
       tile.mask = frame.LaneMask(builder.CreateSub(length, column));
       tile.last_column = builder.CreateSub(frame.column_end, frame.Number(1));
     }
-    values.BeginColumns(tile);
+    values.ForgetColumns();
     results.EmitResults(tile);
   };
   const auto emit_whole = [&](llvm::Value* column) {

@@ -88,10 +88,8 @@ void Insert(const BestCall<T>& call) {
       const T value = call.best[row * call.best_row_stride + last * call.best_rank_stride];
       const bool is_open = column == kNoColumn;
       constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
-      std::fill_n(call.thresholds + row * call.lanes, call.lanes,
-                  is_open ? kNaN : ThresholdOf(value));
-      std::fill_n(call.thresholds + (call.rows + row) * call.lanes, call.lanes,
-                  is_open ? kNaN : ThresholdOfEqual(value));
+      call.thresholds[row] = is_open ? kNaN : ThresholdOf(value);
+      call.thresholds[call.rows + row] = is_open ? kNaN : ThresholdOfEqual(value);
     }
     ties_before = std::max<int64_t>(ties_before, column);
   }

@@ -32,9 +32,9 @@ struct BestCall {
   int64_t vectors;
   int64_t lanes;
   int64_t column;
-  // For each row what a value must be above to be among the best, in all lanes of a vector; behind
-  // these, what it must be above if its column is before `ties_before`. NaN if every value is.
-  // Those of rows without such values stay; without vectors, those of all rows are made.
+  // For each row what a value must be above to be among the best; behind these, what it must be
+  // above if its column is before `ties_before`. NaN if every value is. Those of rows without such
+  // values stay; without vectors, those of all rows are made.
   T* thresholds;
   int64_t* ties_before;
 };
