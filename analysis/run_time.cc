@@ -286,8 +286,8 @@ double BatchOf(const Op& product) {
   return batch;
 }
 
-// A factor of a product. Libraries bring it into their own order first: what the cache does not hold
-// is read, written, and read again.
+// A factor of a product. Libraries bring it into their own order first: what the cache does not
+// hold is read, written, and read again.
 double SecondsToRead(const Value& factor) {
   const int64_t bytes = BytesOf(factor);
   const double rate = bytes > kCachedBytes ? 3 * kSecondsPerFarByte : kSecondsPerFactorByte;
