@@ -242,17 +242,13 @@ class BlockPlanner {
   bool Sink(const Value& value, int64_t threshold) {
     if (!sunk_.insert(&value).second) return false;
     const BigValues big = {.threshold = threshold, .existing = existing_};
-    Value* sunk = value.defining_op()->result(value.index());
-    std::vector<const Op*> loops = BlockView(block_).UsersOf(value);
-    llvm::erase_if(loops, [](const Op* user) { return !user->Is(Opcode::kWhile); });
-    int changed = 0;
-    for (const Op* user : loops) {
+    for (const Op* user : BlockView(block_).UsersOf(value)) {
+      if (!user->Is(Opcode::kWhile)) continue;
       planned_.erase(user);
       for (const Value* result : user->results()) Forget(*result);
-      Op* loop = SinkIntoLoop(context_, *user->result(0)->defining_op(), *sunk,
-                              [&](const Value& other) { return big.IsBig(other); });
-      if (loop != nullptr) ++changed;
     }
+    const int changed = SinkIntoLoops(context_, block_, *value.defining_op()->result(value.index()),
+                                      [&](const Value& other) { return big.IsBig(other); });
     for (const Value* result : block_.last()->operands()) existing_.insert(result);
     if (changed == 0) return false;
     // Without the loops in its way it may be cut after all.

@@ -14,6 +14,7 @@
 #include "kernels/staged_program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "plan/sink_invariants.h"
 #include "rewrite/remove_dead_ops.h"
 #include "split/clamp_slices.h"
 
@@ -173,45 +174,52 @@ StatusOr<PlannedModule> Planner::Next() {
 Status Planner::MakeBases() {
   ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program_, WithoutRules(options_.rules)));
   ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program_, options_.rules));
-  bases_.push_back({.simplified = std::move(normal), .kernels = {}});
+  bases_.push_back({.simplified = std::move(normal), .recomputed = {}, .kernels = {}});
   refused_rules_ = std::move(simplified.report.refused);
   if (!simplified.report.fired.empty()) {
-    bases_.push_back({.simplified = std::move(simplified), .kernels = {}});
+    bases_.push_back({.simplified = std::move(simplified), .recomputed = {}, .kernels = {}});
   }
   if (options_.kernel_costs.tiles == nullptr ||
       bases_.front().simplified.module->main() == nullptr) {
     return OkStatus();
   }
-  // Kernels of stages are faster and take more scratch, so that others may fit where they do not.
-  KernelCosts without_stages = options_.kernel_costs;
-  without_stages.stages = nullptr;
   for (size_t i = 0, count = bases_.size(); i < count; ++i) {
-    const size_t before = bases_.size();
-    RETURN_IF_ERROR(AddKernels(i, options_.kernel_costs));
-    if (bases_.size() == before) continue;
-    const bool has_stages = llvm::any_of(bases_.back().kernels.inserted, [](const auto& kernel) {
-      return IsStagesText(kernel.program);
-    });
-    if (has_stages) RETURN_IF_ERROR(AddKernels(i, without_stages));
+    const std::unique_ptr<Module> module = bases_[i].simplified.module->Clone();
+    RETURN_IF_ERROR(AddKernels(i, *module, {}));
+    const std::vector<RecomputedValue> recomputed =
+        SinkInvariants(module->context(), *module->main()->entry_block(),
+                       options_.budget / kStrategies[0].big_share);
+    if (recomputed.empty()) continue;
+    RemoveDeadOps(module->op());
+    RETURN_IF_ERROR(AddKernels(i, *module, recomputed));
   }
   return OkStatus();
 }
 
-Status Planner::AddKernels(size_t number, const KernelCosts& costs) {
-  const SimplifiedModule& plain = bases_[number].simplified;
-  Base base;
-  base.simplified.module = plain.module->Clone();
-  base.simplified.report = plain.report;
-  base.simplified.peak_before = plain.peak_before;
-  Block& body = *base.simplified.module->main()->entry_block();
-  ASSIGN_OR_RETURN(
-      base.kernels,
-      InsertKernels(base.simplified.module->context(), body,
-                    {.least_gain = options_.wants_kernels ? 0 : kLeastGain, .costs = costs}));
-  if (base.kernels.inserted.empty()) return OkStatus();
-  RETURN_IF_ERROR(Verify(*base.simplified.module));
-  base.simplified.peak_after = PeakOf(body).bytes;
-  bases_.push_back(std::move(base));
+Status Planner::AddKernels(size_t number, const Module& module,
+                           const std::vector<RecomputedValue>& recomputed) {
+  // Kernels of stages are faster and take more scratch, so that others may fit where they do not.
+  KernelCosts without_stages = options_.kernel_costs;
+  without_stages.stages = nullptr;
+  for (const KernelCosts* costs : {&options_.kernel_costs, &without_stages}) {
+    Base base;
+    base.simplified.module = module.Clone();
+    base.simplified.report = bases_[number].simplified.report;
+    base.simplified.peak_before = bases_[number].simplified.peak_before;
+    base.recomputed = recomputed;
+    Block& body = *base.simplified.module->main()->entry_block();
+    ASSIGN_OR_RETURN(
+        base.kernels,
+        InsertKernels(base.simplified.module->context(), body,
+                      {.least_gain = options_.wants_kernels ? 0 : kLeastGain, .costs = *costs}));
+    const bool has_stages = llvm::any_of(
+        base.kernels.inserted, [](const auto& kernel) { return IsStagesText(kernel.program); });
+    if (base.kernels.inserted.empty()) break;
+    RETURN_IF_ERROR(Verify(*base.simplified.module));
+    base.simplified.peak_after = PeakOf(body).bytes;
+    bases_.push_back(std::move(base));
+    if (!has_stages) break;
+  }
   return OkStatus();
 }
 
@@ -318,6 +326,8 @@ StatusOr<PlannedModule> Planner::Plan(const Base& base, const PlannerOptions& op
       .kept_share = strategy.kept_share,
       .cuts_again = strategy.cuts_again};
   ASSIGN_OR_RETURN(planned.plan, PlanBlock(module.context(), body, chunk_options));
+  planned.plan.recomputed.insert(planned.plan.recomputed.begin(), base.recomputed.begin(),
+                                 base.recomputed.end());
   RemoveDeadOps(module.op());
   planned.peak_after = PeakOf(body).bytes;
   planned.seconds = SecondsWith(options, body, planned.peak_after);

@@ -96,6 +96,8 @@ class Planner {
  private:
   struct Base {
     SimplifiedModule simplified;
+    // What its loops compute anew.
+    std::vector<RecomputedValue> recomputed;
     KernelReport kernels;
   };
 
@@ -106,8 +108,9 @@ class Planner {
   StatusOr<PlannedModule> Plan(const Base& base, const PlannerOptions& options,
                                const Strategy& strategy) const;
   Status MakeBases();
-  // One of them with kernels, if there are any.
-  Status AddKernels(size_t number, const KernelCosts& costs);
+  // What one of them became, with kernels, if there are any.
+  Status AddKernels(size_t number, const Module& module,
+                    const std::vector<RecomputedValue>& recomputed);
   StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 

@@ -36,9 +36,15 @@ Value* CopyInto(Context& context, Op& loop, Value* state, const Value& value,
                 llvm::ArrayRef<const Op*> producers) {
   const llvm::DenseSet<const Op*> inside(producers.begin(), producers.end());
   std::vector<Value*> inputs;
+  std::vector<const Op*> constants;
   for (const Op* op : producers) {
     for (Value* operand : op->operands()) {
-      if (!inside.contains(operand->defining_op()) && !llvm::is_contained(inputs, operand)) {
+      const Op* maker = operand->defining_op();
+      if (inside.contains(maker) || llvm::is_contained(inputs, operand)) continue;
+      // What is known of constants should be known inside as well.
+      if (maker != nullptr && maker->Is(Opcode::kConstant)) {
+        if (!llvm::is_contained(constants, maker)) constants.push_back(maker);
+      } else {
         inputs.push_back(operand);
       }
     }
@@ -50,6 +56,7 @@ Value* CopyInto(Context& context, Op& loop, Value* state, const Value& value,
   const Builder::Values barrier = builder.OptimizationBarrier(tied);
   ValueMap values;
   for (size_t i = 0; i < inputs.size(); ++i) values[inputs[i]] = barrier[i];
+  for (const Op* op : constants) builder.Append(op->Clone(values));
   for (const Op* op : producers) builder.Append(op->Clone(values));
   return values[&value];
 }
@@ -115,6 +122,17 @@ Op* SinkIntoLoop(Context& context, Op& loop, Value& value,
     smaller = WithoutState(*smaller, place);
   }
   return smaller;
+}
+
+int SinkIntoLoops(Context& context, Block& block, Value& value,
+                  llvm::function_ref<bool(const Value&)> is_big) {
+  int changed = 0;
+  for (const Op* user : BlockView(block).UsersOf(value)) {
+    if (!user->Is(Opcode::kWhile) || user->result_count() == 0) continue;
+    Op* loop = user->result(0)->defining_op();
+    if (SinkIntoLoop(context, *loop, value, is_big) != nullptr) ++changed;
+  }
+  return changed;
 }
 
 }  // namespace plimsoll

@@ -17,6 +17,11 @@ namespace plimsoll {
 Op* SinkIntoLoop(Context& context, Op& loop, Value& value,
                  llvm::function_ref<bool(const Value&)> is_big);
 
+// The same for all loops of the block that read the value; gives how many of them do without it
+// now.
+int SinkIntoLoops(Context& context, Block& block, Value& value,
+                  llvm::function_ref<bool(const Value&)> is_big);
+
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_SPLIT_SINK_INTO_LOOP_H_

@@ -67,6 +67,27 @@ def test_forward(function, width):
     check(function, *arguments, limit=LIMIT)
 
 
+def test_a_matrix_that_a_loop_reads_is_made_in_its_kernel():
+    """Each turn makes it anew, and it is nowhere whole."""
+
+    def power_iteration(x, v):
+        squares = jnp.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=-1)
+        matrix = jnp.exp(-0.5 * jnp.maximum(squares, 0))
+
+        def step(_, v):
+            product = matrix @ v
+            return product / jnp.linalg.norm(product)
+
+        return lax.fori_loop(0, 4, step, v)
+
+    arguments = random(997, 3), jnp.abs(random(997, seed=1))
+    text = str(plimsoll.explain(power_iteration, *arguments, memory_limit=LIMIT))
+    assert "\nkernels\n  one without " in text
+    assert "computed anew in each turn of the loops that read it" in text
+    assert "\nloops\n" not in text
+    check(power_iteration, *arguments, limit=LIMIT)
+
+
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradient(function):
     arguments = random(701, 3), random(997, 3, seed=1) / 3, random(997, seed=2)
