@@ -384,14 +384,24 @@ class RegionBuilder {
     });
   }
 
-  // True if the value depends on nothing but positions, as a mask does, and only others of the
-  // region need it: then each element of a batch makes its own.
+  // True if the value depends on nothing but positions, as a mask does, or is cheap to make of what
+  // is read, as a bias of positions is, and only others of the region need it: then each element of
+  // a batch makes its own.
   bool IsMadeAnew(const Value& value) const {
     const bool is_needed =
         region_.written.contains(&value) || llvm::any_of(region_.sinks, [&](const Op* sink) {
           return llvm::is_contained(sink->operands(), &value);
         });
-    return !is_needed && IsMadeOfPositions(value);
+    return !is_needed && (IsMadeOfPositions(value) || IsCheap(value));
+  }
+
+  bool IsCheap(const Value& value) const {
+    if (!region_.values.contains(&value)) return true;
+    const Op& op = *value.defining_op();
+    const OpClass op_class = ClassOf(op);
+    return (op_class == OpClass::kCheap || op_class == OpClass::kConstant) &&
+           region_.ReducedAxes(op).empty() &&
+           llvm::all_of(op.operands(), [&](const Value* operand) { return IsCheap(*operand); });
   }
 
   bool IsMadeOfPositions(const Value& value) const {

@@ -12,7 +12,7 @@
 
 namespace plimsoll {
 
-inline constexpr double kCyclesPerSecond = 3e9;
+inline constexpr double kCyclesPerSecond = 3.6e9;
 // To start a kernel and to share it out.
 inline constexpr double kSecondsPerCall = 1e-5;
 

@@ -198,6 +198,27 @@ def test_masks(mask, hidden):
     check(both, *points(601, 601, batch=()), limit=2500 * KB)
 
 
+def test_a_bias_of_each_head():
+    """As ALiBi has it: the same for all of the batch, and made of numbers of the heads."""
+
+    def attend(q, k, v, slopes):
+        rows, columns = jnp.arange(q.shape[-2])[:, None], jnp.arange(k.shape[-2])[None, :]
+        scores = jnp.einsum("bhid,bhjd->bhij", q, k) / np.sqrt(q.shape[-1])
+        scores -= slopes[:, None, None] * jnp.abs(rows - columns)
+        return jnp.einsum("bhij,bhjd->bhid", jax.nn.softmax(scores, axis=-1), v)
+
+    def both(*given):
+        result, backward = jax.vjp(attend, *given)
+        return result, *backward(jnp.cos(result))[:3]
+
+    arguments = *points(301, 401, batch=(2, 3)), jnp.array([0.5, 0.25, 0.125])
+    for function in (attend, both):
+        stages, kernels = stage_count(function, *arguments, limit=6000 * KB)
+        assert stages >= 3
+        assert kernels >= 1
+        check(function, *arguments, limit=6000 * KB)
+
+
 @pytest.mark.parametrize("number", [jnp.nan, jnp.inf])
 def test_numbers_that_are_not_finite_behind_a_mask(number):
     """Zero times them is NaN, for plain XLA as well."""
