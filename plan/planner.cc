@@ -59,6 +59,8 @@ constexpr int64_t kBudgetStep = 4;
 constexpr int64_t kManyOps = 1000;
 // A kernel that takes longer than XLA takes longer than a loop of chunks, too.
 constexpr double kLeastGain = 1;
+// Smaller values that loops read stay in the caches.
+constexpr int64_t kLeastSunk = 256 << 10;
 // A plan that fits and takes at most this much longer than the whole program is good enough.
 constexpr double kGoodEnough = 1.1;
 // Estimates are off by some percent, so being somewhat over the budget is traded for time: the
@@ -188,7 +190,7 @@ Status Planner::MakeBases() {
     RETURN_IF_ERROR(AddKernels(i, *module, {}));
     const std::vector<RecomputedValue> recomputed =
         SinkInvariants(module->context(), *module->main()->entry_block(),
-                       options_.budget / kStrategies[0].big_share);
+                       std::max(options_.budget / kStrategies[0].big_share, kLeastSunk));
     if (recomputed.empty()) continue;
     RemoveDeadOps(module->op());
     RETURN_IF_ERROR(AddKernels(i, *module, recomputed));
