@@ -156,6 +156,8 @@ def _limited(
         allowed = limit - row.plain["need"]["arguments"] - row.plain["held"]
         one["over"] = one["peak"] - allowed
         one["time_ratio"] = one["run_seconds"] / one["plain_run_seconds"]
+        if "loops_run_seconds" in one:
+            one["loops_time_ratio"] = one["loops_run_seconds"] / one["plain_run_seconds"]
         found = errors(results, reference)
         one["error"] = max(found.values(), default=0.0)
         if reference.name == "float64.npz":

@@ -12,8 +12,11 @@ import jaxlib.version
 from benchmarks.squeeze.measure import Row
 from benchmarks.squeeze.picture import picture
 
-# A time that is longer by this factor under a larger limit is more than noise.
+# A time that is longer by this factor under a larger limit, or with kernels than without, is more
+# than noise.
 SLOWER = 1.25
+# Where kernels are compared with loops alone in the table.
+COMPARED = "1/10"
 
 
 def read(folder: Path) -> dict[str, Row]:
@@ -48,7 +51,7 @@ def machine() -> dict[str, Any]:
 
 def line(row: Row) -> str:
     """What is printed when a program is done."""
-    parts = [f"{label} {_cell(one)}" for label, one in row.limits.items()]
+    parts = [f"{label} {_cell(one)}{_loops(one)}" for label, one in row.limits.items()]
     taken = f"XLA {_mb(row.temporaries):>6} MB" if row.plain else "XLA failed"
     alarms = "".join(f"\n    !!! {text}" for text in row.alarms)
     return f"{row.name:24} {taken}; {', '.join(parts)}{alarms}"
@@ -59,12 +62,13 @@ def summary(rows: list[Row]) -> str:
     lines = [f"{len(rows)} programs, {sum(1 for row in rows if row.package)} of them of packages"]
     for label in labels(rows):
         lines.append(_summary_of_limit(label, [row for row in measured if label in row.limits]))
+    lines += _summary_of_kernels([row.limits[COMPARED] for row in measured if _has_both(row)])
     shares = [_share(row) for row in measured if row.smallest is not None]
     if shares:
         lines.append(
             f"smallest limit held: median {statistics.median(shares):.2%} of XLA's temporaries"
         )
-    alarms = [text for row in rows for text in row.alarms + _slower(row)]
+    alarms = [text for row in rows for text in row.alarms + _slower(row) + _slower_kernels(row)]
     lines.append(f"violations and failures: {len(alarms) or 'none'}")
     return "\n".join(lines + [f"  !!! {text}" for text in alarms])
 
@@ -84,6 +88,31 @@ def _summary_of_limit(label: str, rows: list[Row]) -> str:
         text += f"; error at most {worst('error_ratio', '{:.1f}'.format)} of XLA's own"
         text += f"; peak at most {worst('over', lambda over: f'{over / 1e6:+.0f} MB')}"
     return text
+
+
+def _summary_of_kernels(limits: list[dict[str, Any]]) -> list[str]:
+    if not limits:
+        return []
+    with_kernels = statistics.median(one["time_ratio"] for one in limits)
+    with_loops = statistics.median(one["loops_time_ratio"] for one in limits)
+    return [
+        f"kernels at {COMPARED}: in {len(limits)} programs; time median {with_kernels:.2f}, with"
+        f" loops alone {with_loops:.2f}"
+    ]
+
+
+def _has_both(row: Row) -> bool:
+    return "loops_time_ratio" in row.limits.get(COMPARED, {})
+
+
+def _slower_kernels(row: Row) -> list[str]:
+    """Where loops alone give a faster program than kernels."""
+    return [
+        f"{row.name}: time {one['time_ratio']:.2f} at {label} with kernels,"
+        f" {one['loops_time_ratio']:.2f} with loops alone"
+        for label, one in row.limits.items()
+        if "loops_time_ratio" in one and one["time_ratio"] > SLOWER * one["loops_time_ratio"]
+    ]
 
 
 def _slower(row: Row) -> list[str]:
@@ -117,7 +146,8 @@ def page(rows: list[Row]) -> str:
     where = machine()
     fractions = [label for label in labels(rows) if "/" in label]
     titles = ["program", "package", "XLA's temporaries", "arguments, results", "smallest limit"]
-    titles += ["of temporaries", *fractions, "peak less limit", "compile", "error"]
+    titles += ["of temporaries", *fractions, f"{COMPARED}, loops alone"]
+    titles += ["peak less limit", "compile", "error"]
     lines = [
         "# Squeeze: how small a limit is held",
         "",
@@ -126,7 +156,8 @@ def page(rows: list[Row]) -> str:
         "",
         "A limit is arguments, results, constants and code, and a fraction of what XLA takes"
         " besides: temporaries, and the scratch of its libraries. Sizes are MB. Under a fraction"
-        " is the time relative to plain XLA where the limit is held. *Peak less limit* is the"
+        " is the time relative to plain XLA where the limit is held; where there are kernels, also"
+        " that with loops alone, measured in turns in the same process. *Peak less limit* is the"
         " largest excess of the measured memory of a fresh process over any limit; up to 32 MB"
         " are the process's own. *Compile* is seconds of plain XLA, and under the smallest"
         " fraction that is held. *Error* is the largest against float64 at any limit, and XLA's"
@@ -167,6 +198,7 @@ def _table_row(row: Row, fractions: list[str]) -> str:
         _mb(row.smallest) if row.smallest is not None else "none",
         f"{_share(row):.2%}" if row.smallest is not None else "",
         *(_cell(row.limits[label]) if label in row.limits else "" for label in fractions),
+        f"{row.limits[COMPARED]['loops_time_ratio']:.2f}" if _has_both(row) else "",
         f"{max(overs) / 1e6:+.0f}" if overs else "",
         _compile_cell(row, held),
         _error_cell(row, held),
@@ -192,6 +224,10 @@ def _cell(one: dict[str, Any]) -> str:
     if one["is_held"]:
         return f"{one['time_ratio']:.2f}"
     return "failed" if "failure" in one else "refused"
+
+
+def _loops(one: dict[str, Any]) -> str:
+    return f" (loops {one['loops_time_ratio']:.2f})" if "loops_time_ratio" in one else ""
 
 
 def _share(row: Row) -> float:

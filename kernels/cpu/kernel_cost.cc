@@ -30,6 +30,8 @@ constexpr double kSpilled = 3;
 // How many bytes of a panel are written or read in a cycle.
 constexpr double kPanelBytesPerCycle = 16;
 
+constexpr int kFittedVectorBytes = 64;
+
 // How many numbers a value is for one row and one column.
 double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_t> lengths) {
   auto count = static_cast<double>(program.ShortCount(set));
@@ -45,6 +47,7 @@ double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_
 // Of one row and one vector of columns.
 double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
                       llvm::ArrayRef<int64_t> lengths) {
+  const int lanes = FittedLanes(shape.lanes);
   double cycles = 0;
   for (const TileOp& op : program.ops) {
     if ((op.axes & kColumnBit) == 0) continue;
@@ -52,7 +55,7 @@ double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
     const double share = (op.axes & kRowBit) != 0 ? 1 : 1.0 / shape.rows;
     const bool is_fold = op.kind == TileOpKind::kFold;
     const AxisSet axes = is_fold ? program.ops[static_cast<size_t>(op.operands[0])].axes : op.axes;
-    const double each = op.kind == TileOpKind::kCompute ? CyclesOf(op, shape.lanes) : kSimple;
+    const double each = op.kind == TileOpKind::kCompute ? CyclesOf(op, lanes) : kSimple;
     cycles += share * InnerCount(program, axes, lengths) * each;
   }
   double accumulators = 0;
@@ -68,6 +71,8 @@ double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
 }
 
 }  // namespace
+
+int FittedLanes(int lanes) { return lanes * kFittedVectorBytes / HostMachine().vector_bytes; }
 
 double CyclesOf(const TileOp& op, int lanes) {
   switch (op.opcode) {
@@ -125,7 +130,7 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
     if (program.axes[i].length == 0 && kind != TileAxisKind::kLong)
       vectors *= static_cast<double>(lengths[i]);
   }
-  vectors /= shape.lanes;
+  vectors /= FittedLanes(shape.lanes);
   // Along a long axis there are mostly sums of products.
   const bool has_long_axis = program.AxesOfKind(TileAxisKind::kLong) != 0;
   const double speed = has_long_axis ? SpeedOfMachine().products : SpeedOfMachine().elementwise;

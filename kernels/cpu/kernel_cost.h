@@ -16,6 +16,10 @@ inline constexpr double kCyclesPerSecond = 3.6e9;
 // To start a kernel and to share it out.
 inline constexpr double kSecondsPerCall = 1e-5;
 
+// On the machine that costs were fitted to, a vector of this machine's with so many lanes has as
+// many. How much slower shorter vectors are is part of the speed of a machine (machine_speed.h).
+int FittedLanes(int lanes);
+
 // Of one vector of so many lanes, for an op of the kind kCompute.
 double CyclesOf(const TileOp& op, int lanes);
 
