@@ -192,10 +192,12 @@ double SecondsOf(const Op& op) {
     case Opcode::kGather:
       return elements / kElementsPerSecond + WindowCount(op, *op.operand(1)) * kSecondsPerWindow;
     case Opcode::kScatter: {
-      // One window after the other, on top of what is there.
+      // One window after the other, on top of what is there. Equal numbers are written first, and
+      // what is next reads them again: nothing is fused with a scatter.
       const size_t inputs = op.result_count();
       const double updates = ElementCount(*op.operand(inputs + 1)) * static_cast<double>(inputs);
-      return (elements + updates) / kElementsPerSecond +
+      const double passes = IsUniform(op.operand(0)) ? 3 : 1;
+      return (passes * elements + updates) / kElementsPerSecond +
              WindowCount(op, *op.operand(inputs)) * kSecondsPerWindow;
     }
     case Opcode::kConstant:

@@ -11,6 +11,7 @@
 #include "rewrite/partial_read_rules.h"
 #include "rewrite/product_rules.h"
 #include "rewrite/reduction_rules.h"
+#include "rewrite/scatter_rules.h"
 #include "rewrite/selection_rules.h"
 #include "rewrite/slice_rules.h"
 #include "rewrite/softmax_rules.h"
@@ -28,6 +29,7 @@ llvm::ArrayRef<Rule> AllRules() {
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
     llvm::append_range(all, SelectionRules());
+    llvm::append_range(all, ScatterRules());
     llvm::append_range(all, ReductionRules());
     llvm::append_range(all, MonotoneRules());
     llvm::append_range(all, DistanceRules());

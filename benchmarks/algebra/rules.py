@@ -99,6 +99,17 @@ def one_hot_sum(n=4096, classes=8192):
     return loss, [integers(classes, n), normal(n, classes)]
 
 
+@rule("the gradient of a score of each row")
+def scatter_as_select(n=4096, classes=8192):
+    def scores(i, x):
+        return jnp.sum(jnp.take_along_axis(x, i[:, None], axis=1) ** 2)
+
+    return (
+        lambda i, x: x - 0.1 * jax.grad(scores, argnums=1)(i, x),
+        [integers(classes, n), normal(n, classes)],
+    )
+
+
 @rule("sums of rows by label")
 def one_hot_transposed_product(n=4096, classes=8192):
     return lambda i, x: jax.nn.one_hot(i, classes).T @ x, [integers(classes, n), normal(n, 64)]

@@ -190,6 +190,28 @@ SELECTIONS = {
             [(ROWS, COLUMNS), (COLUMNS, CLASSES)],
         ),
     ],
+    "scatter_as_select": [
+        (
+            lambda i, x: jnp.zeros((ROWS, CLASSES)).at[jnp.arange(ROWS), i].add(x),
+            [(ROWS,)],
+        ),
+        (
+            lambda i, x: jnp.zeros((ROWS, CLASSES)).at[jnp.arange(ROWS), i].set(jnp.exp(x)),
+            [(ROWS,)],
+        ),
+        (
+            lambda i, x: jax.grad(
+                lambda x: jnp.take_along_axis(jax.nn.log_softmax(x), i[:, None], axis=1).sum()
+            )(x),
+            [(ROWS, CLASSES)],
+        ),
+        (
+            lambda i, x: jax.vmap(
+                lambda i, x: jax.grad(lambda x: jnp.sin(x[jnp.arange(ROWS), i]).sum())(x)
+            )(jnp.stack([i, i + 1, 2 * i]), x),
+            [(3, ROWS, CLASSES)],
+        ),
+    ],
     "gather_of_product": [
         (lambda i, a, b: (a @ b)[i[:9]], [(CLASSES, M), (M, N)]),
         (lambda i, a, b: (a @ b)[:, i[:9]], [(M, N), (N, CLASSES)]),
@@ -235,7 +257,7 @@ SELECTION_CASES = [(rule, *case) for rule, cases in SELECTIONS.items() for case 
 def labels_of(rule):
     """Some of them out of range, where that has a meaning of its own."""
     labels = np.random.RandomState(1).randint(0, CLASSES, ROWS).astype(np.int32)
-    if rule.startswith("one_hot"):
+    if rule.startswith("one_hot") or rule == "scatter_as_select":
         labels[[0, 7, 11]] = [-1, CLASSES, 2 * CLASSES]
     return labels
 
