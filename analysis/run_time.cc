@@ -288,11 +288,13 @@ double BatchOf(const Op& product) {
   return batch;
 }
 
-// A factor of a product. Libraries bring it into their own order first: what the cache does not
-// hold is read, written, and read again.
-double SecondsToRead(const Value& factor) {
+// A factor of a product of so many. Libraries bring it into their own order first, unless each
+// element is used once, as with a vector: what the cache does not hold is read, written, and read
+// again.
+double SecondsToRead(const Value& factor, double products) {
   const int64_t bytes = BytesOf(factor);
-  const double rate = bytes > kCachedBytes ? 3 * kSecondsPerFarByte : kSecondsPerFactorByte;
+  const double times = products > ElementCount(factor) ? 3 : 1;
+  const double rate = bytes > kCachedBytes ? times * kSecondsPerFarByte : kSecondsPerFactorByte;
   return static_cast<double>(bytes) * rate * SpeedOfMachine().memory;
 }
 
@@ -339,7 +341,7 @@ double SecondsInProgram(const Op& op, const llvm::DenseSet<const Value*>& in_mem
       const bool is_small = products < kSmallProducts * BatchOf(op);
       return products * (is_small ? kSecondsPerSmallProduct : kSecondsPerProduct) *
                  SpeedOfMachine().products +
-             SecondsToRead(*op.operand(0)) + SecondsToRead(*op.operand(1));
+             SecondsToRead(*op.operand(0), products) + SecondsToRead(*op.operand(1), products);
     }
     case Opcode::kConvolution: {
       // Pictures are what cores share.

@@ -47,6 +47,20 @@ TEST(RunTimeTest, SlowerMachinesTakeLonger) {
   EXPECT_LT(seconds({.elementwise = 4}), 1.1 * usual);
 }
 
+TEST(RunTimeTest, OnlyFactorsThatAreUsedOftenAreCopied) {
+  const auto seconds = [](int rows) {
+    const std::unique_ptr<Module> product =
+        OneOp({StrCat(rows, "x64xf32"), "64x1000000xf32"},
+              StrCat(R"(%p = "stablehlo.dot_general"(%0, %1) <{
+        dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1],
+        rhs_contracting_dimensions = [0]>}> : (tensor<)",
+                     rows, "x64xf32>, tensor<64x1000000xf32>) -> tensor<", rows, "x1000000xf32>"));
+    return product == nullptr ? 0 : SecondsOfProgram(*product->main()->entry_block(), 0);
+  };
+  EXPECT_GT(seconds(2), 2.2 * seconds(1));
+  EXPECT_LT(seconds(3), 1.5 * seconds(2));
+}
+
 // Rows of that many numbers, read from or added to 1000 others.
 double SecondsOfRead(int rows, int size) {
   const std::string updates = StrCat(rows, "x", size, "xf32");

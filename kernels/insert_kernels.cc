@@ -142,7 +142,8 @@ class Inserter {
       report_.inserted.push_back({.program = std::move(kernel.program),
                                   .seconds = kernel.cost.seconds,
                                   .location = seed.location(),
-                                  .spared_bytes = BytesOf(seed)});
+                                  .spared_bytes = BytesOf(seed),
+                                  .spared_type = seed.type().ToString()});
     }
     for (const auto& [from, to] : replaced) const_cast<Value*>(from)->ReplaceAllUsesWith(to);
     Erase(*region);

@@ -63,6 +63,7 @@ struct InsertedKernel {
   double seconds = 0;        // That it is thought to take.
   Location location;         // Of the largest value that it spares, or of the loop that it runs.
   int64_t spared_bytes = 0;  // 0 for loops.
+  std::string spared_type = {};
 };
 
 // A big value that no kernel does without, and why.

@@ -59,6 +59,9 @@ constexpr int64_t kBudgetStep = 4;
 constexpr int64_t kManyOps = 1000;
 // A kernel that takes longer than XLA takes longer than a loop of chunks, too.
 constexpr double kLeastGain = 1;
+// Times of kernels and of XLA's code are estimated in two ways, which err by some percent: a plan
+// with kernels is to be faster by this factor.
+constexpr double kKernelCaution = 1.2;
 // Smaller values that loops read stay in the caches.
 constexpr int64_t kLeastSunk = 256 << 10;
 // A plan that fits and takes at most this much longer than the whole program is good enough.
@@ -129,7 +132,8 @@ double Badness(const PlannedModule& planned, const PlannerOptions& options) {
   };
   const double over = std::pow(std::max(1.0, share(planned.peak_after)), kOverPower);
   const int64_t little = kFewChunks * options.best_chunk_bytes;
-  return planned.seconds * over *
+  const double caution = planned.kernels.inserted.empty() ? 1 : kKernelCaution;
+  return caution * planned.seconds * over *
          std::pow(share(std::max(planned.peak_after, little)), kUnderPower);
 }
 
@@ -142,6 +146,19 @@ bool HaveSameAxes(const std::vector<MadeCut>& a, const std::vector<MadeCut>& b) 
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const MadeCut& x, const MadeCut& y) {
     return x.value == y.value && x.dimension == y.dimension;
   });
+}
+
+// What a plan without kernels tells of them.
+std::vector<RefusedKernel> LeftOut(const KernelReport& report) {
+  std::vector<RefusedKernel> left_out = report.refused;
+  for (const InsertedKernel& kernel : report.inserted) {
+    if (kernel.spared_bytes == 0) continue;
+    left_out.push_back({.bytes = kernel.spared_bytes,
+                        .type = kernel.spared_type,
+                        .location = kernel.location,
+                        .reason = "a program without kernels is thought to be as fast"});
+  }
+  return left_out;
 }
 
 }  // namespace
@@ -216,6 +233,8 @@ Status Planner::AddKernels(size_t number, const Module& module,
                       {.least_gain = options_.wants_kernels ? 0 : kLeastGain, .costs = *costs}));
     const bool has_stages = llvm::any_of(
         base.kernels.inserted, [](const auto& kernel) { return IsStagesText(kernel.program); });
+    // Why there are none is told with the plan that does without.
+    if (recomputed.empty()) bases_[number].kernels.refused = LeftOut(base.kernels);
     if (base.kernels.inserted.empty()) break;
     RETURN_IF_ERROR(Verify(*base.simplified.module));
     base.simplified.peak_after = PeakOf(body).bytes;

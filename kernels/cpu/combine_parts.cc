@@ -84,17 +84,22 @@ void FillNeutral(Opcode reducer, ScalarType type, void* data, int64_t count) {
   });
 }
 
-void CombineParts(Opcode reducer, ScalarType type, void* data, int64_t count, int64_t parts) {
+void CombineInto(Opcode reducer, ScalarType type, void* to, const void* from, int64_t count) {
   WithType(type, [&](auto number) {
-    auto* elements = static_cast<decltype(number)*>(data);
-    for (int64_t step = 1; step < parts; step *= 2) {
-      for (int64_t part = 0; part + step < parts; part += 2 * step) {
-        auto* to = elements + part * count;
-        const auto* from = elements + (part + step) * count;
-        for (int64_t i = 0; i < count; ++i) to[i] = Combine(reducer, to[i], from[i]);
-      }
-    }
+    auto* first = static_cast<decltype(number)*>(to);
+    const auto* second = static_cast<const decltype(number)*>(from);
+    for (int64_t i = 0; i < count; ++i) first[i] = Combine(reducer, first[i], second[i]);
   });
+}
+
+void CombineParts(Opcode reducer, ScalarType type, void* data, int64_t count, int64_t parts) {
+  const int64_t bytes = count * BytesOf(type);
+  for (int64_t step = 1; step < parts; step *= 2) {
+    for (int64_t part = 0; part + step < parts; part += 2 * step) {
+      char* to = static_cast<char*>(data) + part * bytes;
+      CombineInto(reducer, type, to, to + step * bytes, count);
+    }
+  }
 }
 
 }  // namespace plimsoll

@@ -21,6 +21,8 @@ constexpr int64_t kPiecesPerThread = 2;
 constexpr int64_t kRowsOfPacked = 512;
 // With parts: pieces are the same for every number of threads.
 constexpr int64_t kPiecesWithParts = 16;
+// Rows of a part that are summed before they are added to it, so that long sums keep their digits.
+constexpr int64_t kRowsSummed = 1024;
 
 // Parts of results that rows are reduced in, and how rows are shared out.
 struct Layout {
@@ -31,6 +33,9 @@ struct Layout {
   // For each result: elements of one part, or 0 if pieces write into the result itself.
   std::vector<int64_t> part_elements;
   std::vector<int64_t> part_offsets;
+  // Where a worker sums some rows of a part, if it is not all of them at once.
+  bool sums_apart = false;
+  std::vector<int64_t> sum_offsets;
   int64_t part_bytes = 0;
 };
 
@@ -57,6 +62,7 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
   layout.rows_of_piece = RoundUp(std::clamp(wanted, kLeastRows, most), shape.rows);
   layout.pieces = std::max<int64_t>(1, (rows + layout.rows_of_piece - 1) / layout.rows_of_piece);
   layout.worker_bytes = RoundUp(PackedBytes(program, shape, lengths), kAlignment);
+  layout.sums_apart = has_parts && std::min(rows, layout.rows_of_piece) > kRowsSummed;
   for (const TileResult& result : program.results) {
     int64_t elements = 0;
     if ((result.reduced & kRowBit) != 0) {
@@ -69,6 +75,10 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
     layout.part_offsets.push_back(layout.part_bytes);
     layout.part_bytes +=
         RoundUp(elements * BytesOf(result.array.type) * layout.pieces * layout.batch, kAlignment);
+    layout.sum_offsets.push_back(layout.worker_bytes);
+    if (layout.sums_apart) {
+      layout.worker_bytes += RoundUp(elements * BytesOf(result.array.type), kAlignment);
+    }
   }
   return layout;
 }
@@ -137,36 +147,40 @@ class Run {
       operands.push_back(static_cast<const char*>(operands_[i].data) +
                          BatchOffset(i, element) * BytesOf(program_.operands[i].type));
     }
+    char* scratch = scratch_ + worker * layout_.worker_bytes;
     std::vector<void*> results;
+    std::vector<char*> parts(results_.size(), nullptr);
     for (size_t i = 0; i < results_.size(); ++i) {
-      const TileResult& result = program_.results[i];
-      const ScalarType type = result.array.type;
+      const ScalarType type = program_.results[i].array.type;
       if (HasParts(i)) {
-        char* part = PartOf(i, element) + piece * layout_.part_elements[i] * BytesOf(type);
-        FillNeutral(result.reducer, type, part, layout_.part_elements[i]);
-        results.push_back(part);
+        parts[i] = PartOf(i, element) + piece * layout_.part_elements[i] * BytesOf(type);
+        FillPart(i, parts[i]);
+        results.push_back(layout_.sums_apart ? scratch + layout_.sum_offsets[i] : parts[i]);
       } else {
         results.push_back(static_cast<char*>(results_[i].data) +
                           BatchOffset(operands_.size() + i, element) * BytesOf(type));
       }
     }
-    const int64_t blocks =
-        RoundUp(lengths_[kColumnAxis], kernel_.shape.block) / kernel_.shape.block;
-    const int64_t leap = IsScattered(program_) ? ScatteredLeap(blocks) : 1;
-    for (int64_t i = 0; i < blocks; ++i) {
-      const int64_t column = i * leap % blocks * kernel_.shape.block;
-      const KernelCall call = {
-          .operands = operands.data(),
-          .results = results.data(),
-          .strides = strides_.data(),
-          .lengths = lengths_.data(),
-          .row_begin = row_begin,
-          .row_end = row_end,
-          .column_begin = column,
-          .column_end = std::min(column + kernel_.shape.block, lengths_[kColumnAxis]),
-          .scratch = scratch_ + worker * layout_.worker_bytes};
-      kernel_.pack(&call);
-      kernel_.run(&call);
+    const int64_t step = layout_.sums_apart ? kRowsSummed : layout_.rows_of_piece;
+    for (int64_t row = row_begin; row < row_end; row += step) {
+      for (size_t i = 0; i < results.size() && layout_.sums_apart; ++i) {
+        if (HasParts(i)) FillPart(i, results[i]);
+      }
+      RunRows({.operands = operands.data(),
+               .results = results.data(),
+               .strides = strides_.data(),
+               .lengths = lengths_.data(),
+               .row_begin = row,
+               .row_end = std::min(row + step, row_end),
+               .column_begin = 0,
+               .column_end = 0,
+               .scratch = scratch});
+      for (size_t i = 0; i < results.size() && layout_.sums_apart; ++i) {
+        if (!HasParts(i)) continue;
+        const TileResult& result = program_.results[i];
+        CombineInto(result.reducer, result.array.type, parts[i], results[i],
+                    layout_.part_elements[i]);
+      }
     }
   }
 
@@ -206,6 +220,24 @@ class Run {
 
  private:
   bool HasParts(size_t result) const { return (program_.results[result].reduced & kRowBit) != 0; }
+
+  void FillPart(size_t number, void* part) const {
+    const TileResult& result = program_.results[number];
+    FillNeutral(result.reducer, result.array.type, part, layout_.part_elements[number]);
+  }
+
+  // All columns of some rows.
+  void RunRows(KernelCall call) const {
+    const int64_t blocks =
+        RoundUp(lengths_[kColumnAxis], kernel_.shape.block) / kernel_.shape.block;
+    const int64_t leap = IsScattered(program_) ? ScatteredLeap(blocks) : 1;
+    for (int64_t i = 0; i < blocks; ++i) {
+      call.column_begin = i * leap % blocks * kernel_.shape.block;
+      call.column_end = std::min(call.column_begin + kernel_.shape.block, lengths_[kColumnAxis]);
+      kernel_.pack(&call);
+      kernel_.run(&call);
+    }
+  }
 
   void AddStrides(const std::vector<int64_t>& strides) {
     strides_.insert(strides_.end(), strides.begin(), strides.end());

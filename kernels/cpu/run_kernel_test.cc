@@ -288,6 +288,22 @@ TEST(RunKernel, TheBestColumnsOfSortedAndOfEqualValues) {
                                                      7,    1007, 2007, 3007, 4007}));
 }
 
+// Added one after the other they would lose two digits more.
+TEST(RunKernel, LongSumsOverRowsKeepTheirDigits) {
+  const auto kernel = Compile(
+      "axes r c\noperand f32[r]\noperand f32[c]\n%0 = load 0\n%1 = load 1\n"
+      "%2 = multiply %0, %1\nresult f32[c] = add r %2\nresult f32[] = add r c %2\n");
+  ASSERT_NE(kernel, nullptr);
+  constexpr int64_t kRows = 1'000'003;
+  const double tenth = 0.1F;
+  const std::vector<NumberArray> operands = {
+      {.shape = {kRows}, .numbers = std::vector<double>(kRows, tenth)},
+      {.shape = {3}, .numbers = {1, 1, 1}}};
+  const std::vector<NumberArray> results = RunOnNumbers(*kernel, {kRows, 3}, operands);
+  for (const double sum : results[0].numbers) EXPECT_NEAR(sum / (kRows * tenth), 1, 4e-6);
+  EXPECT_NEAR(results[1].numbers[0] / (3 * kRows * tenth), 1, 4e-6);
+}
+
 TEST(RunKernel, HalvesAreAddedInSinglePrecision) {
   for (const std::string_view type : {"bf16", "f16"}) {
     if (type == "f16" && !HostMachine().has_half) continue;

@@ -110,15 +110,21 @@ def _amount(number: float) -> str:
 
 
 def _kernel_sections(plan: dict[str, Any]) -> list[str]:
-    if not plan["kernels"]:
-        return []
-    lines = ["kernels"]
-    for kernel in kernels.with_times(plan)["kernels"]:
-        spared = byte_text(kernel["bytes"])
-        what = f"one without {spared}" if kernel["bytes"] else "a whole loop"
-        lines.append(f"  {what}{_at(kernel)}: {_times_text(kernel)}")
-        lines += [f"    {line}" for line in kernel["program"].splitlines()]
-    return ["\n".join(lines)]
+    """What kernels do, and the largest values that they do not do without."""
+    parts = []
+    if plan["kernels"]:
+        lines = ["kernels"]
+        for kernel in kernels.with_times(plan)["kernels"]:
+            spared = byte_text(kernel["bytes"])
+            what = f"one without {spared}" if kernel["bytes"] else "a whole loop"
+            lines.append(f"  {what}{_at(kernel)}: {_times_text(kernel)}")
+            lines += [f"    {line}" for line in kernel["program"].splitlines()]
+        parts.append("\n".join(lines))
+    if plan["refused_kernels"]:
+        worst = sorted(plan["refused_kernels"], key=lambda value: -value["bytes"])
+        lines = ["considered for a kernel and left out"]
+        parts.append("\n".join(lines + refusal.lines_of_values(worst[:_MOST_REFUSED])))
+    return parts
 
 
 def _times_text(kernel: dict[str, Any]) -> str:

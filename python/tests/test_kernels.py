@@ -235,3 +235,15 @@ def test_explain_tells_what_kernels_took():
     assert kernel["calls"] == 2
     assert 0 < kernel["measured_seconds"] < 10
     assert " ms measured (least of 2 calls)\n" in text
+
+
+def test_explain_tells_why_there_is_no_kernel():
+    def medians(x, y):
+        return jnp.median(jnp.abs(x @ y.T), axis=1)
+
+    arguments = random(1009, 3), random(1013, 3, seed=1)
+    explanation = plimsoll.explain(medians, *arguments, memory_limit=2000 * KB)
+    plan = explanation.as_json()["plan"]
+    assert not plan["kernels"]
+    assert plan["refused_kernels"][0]["reason"]
+    assert "\nconsidered for a kernel and left out\n  3.9 MiB " in str(explanation)

@@ -1,0 +1,47 @@
+#include "kernels/cpu/kernel_cost.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/cpu/machine.h"
+#include "kernels/tile_text.h"
+
+namespace plimsoll {
+namespace {
+
+constexpr std::string_view kSums = R"(axes r c
+operand f32[r]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = exponential %2
+result f32[r] = add c %3
+)";
+
+double SecondsFor(std::string_view text, const std::vector<int64_t>& lengths) {
+  const StatusOr<TileProgram> program = ReadTiles(text);
+  EXPECT_TRUE(program.ok()) << program.status().ToString();
+  if (!program.ok()) return 0;
+  const StatusOr<KernelCost> cost = CostOnCpu(*program, lengths, /*threads=*/2);
+  EXPECT_TRUE(cost.ok()) << cost.status().ToString();
+  return cost.ok() ? cost->seconds - kSecondsPerCall : 0;
+}
+
+// How fast a machine is, with its vectors, is measured; costs must not count them once more.
+TEST(KernelCost, IsTheSameForAllVectors) {
+  EXPECT_EQ(FittedLanes(HostMachine().vector_bytes / 4), 16);
+  EXPECT_EQ(FittedLanes(HostMachine().vector_bytes / 8), 8);
+}
+
+TEST(KernelCost, GrowsWithWhatIsComputed) {
+  const double few = SecondsFor(kSums, {1000, 1000});
+  EXPECT_GT(few, 0);
+  EXPECT_NEAR(SecondsFor(kSums, {1000, 4000}), 4 * few, 1e-9);
+  EXPECT_NEAR(SecondsFor(kSums, {3000, 1000}), 3 * few, 1e-9);
+}
+
+}  // namespace
+}  // namespace plimsoll
