@@ -234,7 +234,8 @@ Status Planner::AddKernels(size_t number, const Module& module,
     const bool has_stages = llvm::any_of(
         base.kernels.inserted, [](const auto& kernel) { return IsStagesText(kernel.program); });
     // Why there are none is told with the plan that does without.
-    if (recomputed.empty()) bases_[number].kernels.refused = LeftOut(base.kernels);
+    const bool is_first = recomputed.empty() && costs == &options_.kernel_costs;
+    if (is_first) bases_[number].kernels.refused = LeftOut(base.kernels);
     if (base.kernels.inserted.empty()) break;
     RETURN_IF_ERROR(Verify(*base.simplified.module));
     base.simplified.peak_after = PeakOf(body).bytes;
