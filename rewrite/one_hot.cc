@@ -1,5 +1,6 @@
 #include "rewrite/one_hot.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "analysis/indexing.h"
@@ -96,6 +97,14 @@ std::optional<OneHot> FindOneHot(const IndexedValue& element) {
     default:
       return std::nullopt;
   }
+}
+
+Value* WidenLabels(Builder& builder, Value* labels) {
+  // Sizes may be more than narrow integers hold; and what is too large for the signed ones of the
+  // same width becomes negative, which is out of range as well.
+  const Type element = labels->type().element_type();
+  const Type wanted = builder.context().IntegerType(std::max(32U, element.integer_width()));
+  return element == wanted ? labels : builder.Convert(labels, wanted);
 }
 
 }  // namespace plimsoll

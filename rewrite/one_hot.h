@@ -20,6 +20,10 @@ struct OneHot {
 // Of numbers or booleans: labels == iota, as jax.nn.one_hot makes it, and rows of the identity.
 std::optional<OneHot> FindOneHot(const IndexedValue& element);
 
+// The labels in a type that can be compared with positions along any dimension, and out of range
+// where they were.
+Value* WidenLabels(Builder& builder, Value* labels);
+
 }  // namespace plimsoll
 
 #endif  // PLIMSOLL_REWRITE_ONE_HOT_H_

@@ -1,6 +1,5 @@
 #include "rewrite/scatter_rules.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"
 #include "rewrite/equal_indices.h"
+#include "rewrite/one_hot.h"
 #include "rewrite/pieces.h"
 
 namespace plimsoll {
@@ -41,11 +41,12 @@ bool AddsOrSets(const Op& scatter) {
 Value* NumbersOf(const Indexing& indexing, Value& indices, size_t number) {
   if (indexing.index_map.size() == 1) return &indices;
   const Op* op = indices.defining_op();
-  if (!IsConcatenate(op) || op->Get("dimension").integer() != indexing.index_vector_dim ||
-      op->operand_count() != indexing.index_map.size()) {
-    return nullptr;
-  }
-  return op->operand(number);
+  const bool is_apart = IsConcatenate(op) &&
+                        op->Get("dimension").integer() == indexing.index_vector_dim &&
+                        llvm::all_of(op->operands(), [&](const Value* operand) {
+                          return operand->type().shape()[indexing.index_vector_dim] == 1;
+                        });
+  return is_apart ? op->operand(number) : nullptr;
 }
 
 class RowScatterFinder {
@@ -137,11 +138,8 @@ Builder::Values ScatterAsSelect(RuleScope& scope) {
   const llvm::SmallVector<int> all =
       llvm::to_vector(llvm::seq<int>(0, static_cast<int>(shape.size())));
   IndexedValue labels = scatter->labels;
-  // Sizes may be more than narrow integers hold; and what is too large for the signed ones of the
-  // same width becomes negative, which is out of range as well.
-  const Type element = labels.value->type().element_type();
-  const Type wanted = context.IntegerType(std::max(32U, element.integer_width()));
-  if (element != wanted) labels.value = builder.Convert(labels.value, wanted);
+  labels.value = WidenLabels(builder, labels.value);
+  const Type wanted = labels.value->type().element_type();
   Value* label = Arrange(builder, labels, all, shape);
   Value* update = Arrange(builder, scatter->updates, all, shape);
   Value* position = builder.Iota(context.TensorType(shape, wanted), scatter->written);

@@ -1,6 +1,5 @@
 #include "rewrite/selection_rules.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -195,16 +194,9 @@ class Selection {
 
   // The labels with a dimension for each of these indices, and one for the number.
   Places PlacesFor(llvm::ArrayRef<int> indices) {
-    Context& context = builder().context();
     llvm::SmallVector<int64_t> shape;
     for (const int index : indices) shape.push_back(sum_.sizes[index]);
-    Value* labels = Arrange(builder(), one_hot_.labels, indices, shape);
-    const Type element = labels->type().element_type();
-    // Sizes may be more than narrow integers hold; and what is too large for the signed ones of the
-    // same width becomes negative, which is out of range as well.
-    const unsigned width = std::max(32U, element.integer_width());
-    const Type wanted = context.IntegerType(width);
-    if (element != wanted) labels = builder().Convert(labels, wanted);
+    Value* labels = WidenLabels(builder(), Arrange(builder(), one_hot_.labels, indices, shape));
     if (one_hot_.is_clamped) {
       const Type type = labels->type();
       labels = builder().Maximum(labels, builder().IntegerConstant(type, 0));

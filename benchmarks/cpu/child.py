@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from benchmarks.cpu.rivals import RIVALS
 from benchmarks.cpu.table import ROWS, Work
+from benchmarks.kernel_calls import kernel_calls
 from benchmarks.timing import fastest
 
 import plimsoll
@@ -34,8 +35,6 @@ GENERATION = 0.5
 MOST_SLOWER = 2.0
 # Of the memory that is free, what a program may need.
 MOST_OF_MEMORY = 0.6
-# What kernels are called in a compiled program.
-KERNEL_CALL = 'custom_call_target="plimsoll_kernel"'
 
 
 def main() -> None:
@@ -129,7 +128,7 @@ class Compiled:
         return {
             "form": self.form,
             "limit": self.limit,
-            "kernels": self.text.count(KERNEL_CALL),
+            "kernels": kernel_calls(self.text),
             "compile_seconds": self.compile_seconds,
             "temporaries": self.temporaries,
             "fixed": self.need - self.temporaries,

@@ -21,6 +21,7 @@ import benchmarks.squeeze.programs  # noqa: F401 (fills the table)
 import jax
 import jax.numpy as jnp
 import numpy as np
+from benchmarks.kernel_calls import kernel_calls
 from benchmarks.resident import peak_of_run, warm_up
 from benchmarks.squeeze.table import PROGRAMS, Program
 from benchmarks.timing import fastest
@@ -35,8 +36,6 @@ MOST_ELEMENTS = 100_000
 LONG_RUN = 15
 # Bytes of arrays that a trace makes and keeps, such as constants.
 LEFT_BY_TRACING = 1024
-# What kernels are called in a compiled program.
-KERNEL_CALL = 'custom_call_target="plimsoll_kernel"'
 
 
 def main() -> None:
@@ -101,7 +100,7 @@ def limited(program: Program, limit: int, outputs: str, seconds: float) -> None:
     if compiled is None:
         _answer(**answer)
         return
-    answer["kernels"] = compiled.as_text().count(KERNEL_CALL)
+    answer["kernels"] = kernel_calls(compiled.as_text())
     started = time.perf_counter()
     results, peak = peak_of_run(compiled, arguments)
     first = time.perf_counter() - started
