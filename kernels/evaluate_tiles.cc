@@ -57,14 +57,48 @@ size_t Place(const TileArray& array, const std::vector<int64_t>& shape, const Po
   return static_cast<size_t>(place);
 }
 
+// All values of a program, along the axes along which they vary.
 class Evaluator {
  public:
   Evaluator(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
             llvm::ArrayRef<NumberArray> operands)
-      : program_(program), lengths_(lengths), operands_(operands) {}
+      : program_(program), lengths_(lengths), operands_(operands) {
+    for (const TileOp& op : program.ops) tables_.push_back(Tabulate(op));
+  }
 
   double Get(int number, const Position& position) const {
-    const TileOp& op = program_.ops[static_cast<size_t>(number)];
+    const Table& table = tables_[static_cast<size_t>(number)];
+    int64_t place = 0;
+    for (size_t axis = 0; axis < position.size(); ++axis) {
+      place += table.strides[axis] * position[axis];
+    }
+    return table.numbers[static_cast<size_t>(place)];
+  }
+
+ private:
+  struct Table {
+    std::vector<int64_t> strides;  // By axis: 0 where the value is the same all along it.
+    std::vector<double> numbers;
+  };
+
+  Table Tabulate(const TileOp& op) const {
+    Table table = {.strides = std::vector<int64_t>(lengths_.size(), 0), .numbers = {}};
+    int64_t count = 1;
+    for (size_t axis = lengths_.size(); axis-- > 0;) {
+      if ((op.axes & AxisBit(static_cast<int>(axis))) == 0) continue;
+      table.strides[axis] = count;
+      count *= lengths_[axis];
+    }
+    if (count == 0) return table;
+    table.numbers.reserve(static_cast<size_t>(count));
+    Position position(lengths_.size(), 0);
+    do {
+      table.numbers.push_back(Compute(op, position));
+    } while (Next(position, op.axes, lengths_));
+    return table;
+  }
+
+  double Compute(const TileOp& op, const Position& position) const {
     switch (op.kind) {
       case TileOpKind::kLoad: {
         const NumberArray& array = operands_[static_cast<size_t>(op.index)];
@@ -92,10 +126,10 @@ class Evaluator {
     return EvaluateOp(op, operands);
   }
 
- private:
   const TileProgram& program_;
   llvm::ArrayRef<int64_t> lengths_;
   llvm::ArrayRef<NumberArray> operands_;
+  std::vector<Table> tables_;
 };
 
 // Values of `result` for the columns in the order of `ranked`, the largest first.
@@ -269,17 +303,21 @@ std::vector<NumberArray> Evaluate(const TileProgram& program, llvm::ArrayRef<int
     if (result.follows >= 0) {
       const TileResult& leader = program.results[static_cast<size_t>(result.follows)];
       const std::vector<double> best = results[static_cast<size_t>(result.follows)].numbers;
-      std::vector<bool> is_found(count, false);
+      const auto first = llvm::find_if(program.results, [&](const TileResult& other) {
+        return other.follows == result.follows;
+      });
+      std::vector<double> found(count, std::numeric_limits<double>::infinity());
       array.numbers.assign(count, 0);
       if (!is_empty) {
         do {
-          // The first column that has the best value.
+          // Of the columns with the best value, the one with the least position.
           const size_t place = Place(result.array, array.shape, position);
           const double value = evaluator.Get(leader.value, position);
           const bool is_best =
               value == best[place] || (std::isnan(value) && std::isnan(best[place]));
-          if (is_found[place] || !is_best) continue;
-          is_found[place] = true;
+          const double column = evaluator.Get(first->value, position);
+          if (!is_best || column >= found[place]) continue;
+          found[place] = column;
           array.numbers[place] = evaluator.Get(result.value, position);
         } while (Next(position, axes, lengths));
       }

@@ -107,6 +107,12 @@ class Converter {
                                  .dimensions = sink.Get("dimensions").integers(),
                                  .element = sink.operand(0)->type().element_type()};
     if (!IsNeutral(reduction, *sink.operand(2))) return Refuse("the best of columns and a number");
+    // Kernels begin with 0, which is what is left where nothing is better than the neutral number.
+    const Reduction position_of = {.reducer = Opcode::kAdd,
+                                   .dimensions = reduction.dimensions,
+                                   .element = sink.operand(1)->type().element_type()};
+    if (!IsNeutral(position_of, *sink.operand(3)))
+      return Refuse("positions that begin at a number");
     ASSIGN_OR_RETURN(const int value, Operand(sink, 0));
     ASSIGN_OR_RETURN(const int position, Operand(sink, 1));
     return AddBest(sink, reducer, value, position);

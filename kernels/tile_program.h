@@ -85,7 +85,7 @@ struct TileResult {
   // written may have one of the first six: it is combined with what is there.
   Opcode reducer = Opcode::kUnknown;
   // The number of an earlier result by kMaximum, kMinimum or kChloTopK: this one is of the columns
-  // that won there, of equal ones the first.
+  // that won there; of equal ones, of the one where the first such result is least.
   int follows = -1;
   TileArray array = {};
 

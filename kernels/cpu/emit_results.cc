@@ -24,6 +24,13 @@ llvm::SmallVector<int, 16> Lanes(int first, int count) {
   return lanes;
 }
 
+// True if of equal columns the one that goes by first has the least position.
+bool PositionsAscend(const TileProgram& program, int follower) {
+  const TileResult& result = program.results[static_cast<size_t>(follower)];
+  const TileOp& position = program.ops[static_cast<size_t>(result.value)];
+  return position.kind == TileOpKind::kIota && position.index == kColumnAxis;
+}
+
 }  // namespace
 
 void ResultEmitter::BeginRows(const Tile& tile) {
@@ -122,10 +129,12 @@ std::vector<int> ResultEmitter::FollowersOf(int number) const {
   return followers;
 }
 
-std::vector<llvm::Value*> ResultEmitter::Better(const TileResult& leader,
+std::vector<llvm::Value*> ResultEmitter::Better(llvm::ArrayRef<int> numbers,
                                                 llvm::ArrayRef<llvm::Value*> left,
                                                 llvm::ArrayRef<llvm::Value*> right,
                                                 bool positions_decide, llvm::Value* mask) {
+  const TileResult& leader = frame_.program.results[static_cast<size_t>(numbers[0])];
+  const TileResult& first = frame_.program.results[static_cast<size_t>(numbers[1])];
   llvm::Value* a = left[0];
   llvm::Value* b = right[0];
   const ScalarType type = leader.array.type;
@@ -147,8 +156,9 @@ std::vector<llvm::Value*> ResultEmitter::Better(const TileResult& leader,
     ties = builder_.CreateICmpEQ(a, b);
   }
   if (positions_decide) {
-    llvm::Value* is_earlier = left[1]->getType()->isFPOrFPVectorTy()
-                                  ? builder_.CreateFCmpOLT(right[1], left[1])
+    llvm::Value* is_earlier = IsFloat(first.array.type) ? builder_.CreateFCmpOLT(right[1], left[1])
+                              : IsUnsigned(first.array.type)
+                                  ? builder_.CreateICmpULT(right[1], left[1])
                                   : builder_.CreateICmpSLT(right[1], left[1]);
     wins = builder_.CreateOr(wins, builder_.CreateAnd(ties, is_earlier));
   }
@@ -165,6 +175,7 @@ void ResultEmitter::AccumulateBest(int number, const ShortIndex& index, const Bu
   const std::vector<TileResult>& results = frame_.program.results;
   std::vector<int> numbers = {number};
   llvm::append_range(numbers, FollowersOf(number));
+  const bool ascend = PositionsAscend(frame_.program, numbers[1]);
   std::vector<Bundle> all = {values};
   for (size_t i = 1; i < numbers.size(); ++i) {
     all.push_back(values_.GetFor(results[static_cast<size_t>(numbers[i])].value,
@@ -181,9 +192,9 @@ void ResultEmitter::AccumulateBest(int number, const ShortIndex& index, const Bu
         next.push_back(all[i][Place(row, vector, tile.vectors)]);
         so_far.push_back(builder_.CreateLoad(next.back()->getType(), places.back()));
       }
-      // Columns go by in order, so that the first of equal ones is there already.
-      const std::vector<llvm::Value*> better = Better(results[static_cast<size_t>(number)], so_far,
-                                                      next, /*positions_decide=*/false, tile.mask);
+      // Columns go by in order: the first of equal ones is there already.
+      const std::vector<llvm::Value*> better =
+          Better(numbers, so_far, next, /*positions_decide=*/!ascend, tile.mask);
       for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(better[i], places[i]);
     }
   }
@@ -191,9 +202,9 @@ void ResultEmitter::AccumulateBest(int number, const ShortIndex& index, const Bu
 
 void ResultEmitter::FinishBest(int number, const ShortIndex& index, const Tile& tile) {
   const std::vector<TileResult>& results = frame_.program.results;
-  const TileResult& leader = results[static_cast<size_t>(number)];
   std::vector<int> numbers = {number};
   llvm::append_range(numbers, FollowersOf(number));
+  const bool ascend = PositionsAscend(frame_.program, numbers[1]);
   for (int row = 0; row < tile.rows; ++row) {
     std::vector<llvm::Value*> best;
     for (int vector = 0; vector < frame_.shape.vectors; ++vector) {
@@ -204,7 +215,7 @@ void ResultEmitter::FinishBest(int number, const ShortIndex& index, const Tile& 
         next.push_back(builder_.CreateLoad(
             vector_type, accumulators_[{one, index}][Place(row, vector, frame_.shape.vectors)]));
       }
-      best = best.empty() ? next : Better(leader, best, next, /*positions_decide=*/true);
+      best = best.empty() ? next : Better(numbers, best, next, /*positions_decide=*/true);
     }
     for (int half = frame_.shape.lanes / 2; half > 0; half /= 2) {
       std::vector<llvm::Value*> lower;
@@ -213,7 +224,7 @@ void ResultEmitter::FinishBest(int number, const ShortIndex& index, const Tile& 
         lower.push_back(builder_.CreateShuffleVector(one, Lanes(0, half)));
         upper.push_back(builder_.CreateShuffleVector(one, Lanes(half, half)));
       }
-      best = Better(leader, lower, upper, /*positions_decide=*/true);
+      best = Better(numbers, lower, upper, /*positions_decide=*/true);
     }
     std::vector<llvm::Value*> before;
     std::vector<llvm::Value*> addresses;
@@ -231,7 +242,7 @@ void ResultEmitter::FinishBest(int number, const ShortIndex& index, const Tile& 
     }
     // Earlier blocks have the earlier columns.
     const std::vector<llvm::Value*> after =
-        Better(leader, before, best, /*positions_decide=*/false);
+        Better(numbers, before, best, /*positions_decide=*/!ascend);
     for (size_t i = 0; i < numbers.size(); ++i) {
       const ScalarType type = results[static_cast<size_t>(numbers[i])].array.type;
       builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[i]), addresses[i],

@@ -35,9 +35,9 @@ class ResultEmitter {
   bool IsTop(const TileResult& result) const;
   // The results that go with one.
   std::vector<int> FollowersOf(int number) const;
-  // Keeps the better of two values, with those that follow it. On equality the one with the lower
-  // first follower, if `positions_decide`, else the left one.
-  std::vector<llvm::Value*> Better(const TileResult& leader, llvm::ArrayRef<llvm::Value*> left,
+  // Keeps the better of two values of a result, with those that follow it, `numbers` in all. On
+  // equality the one with the lower first follower, if `positions_decide`, else the left one.
+  std::vector<llvm::Value*> Better(llvm::ArrayRef<int> numbers, llvm::ArrayRef<llvm::Value*> left,
                                    llvm::ArrayRef<llvm::Value*> right, bool positions_decide,
                                    llvm::Value* mask = nullptr);
   void AccumulateBest(int number, const ShortIndex& index, const Bundle& values, const Tile& tile);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/cpu/kernel_cost.h"
 #include "kernels/staged_program.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,6 +14,38 @@ constexpr int64_t kMostBlock = 2048;
 constexpr int64_t kMostPackedBytes = 256 << 10;
 // With long axes: what is packed is larger, and is read more often.
 constexpr int64_t kLongBlock = 384;
+// Instructions of a tile, about: more are slow to compile, and do not stay in a core's first cache.
+constexpr double kMostInstructions = 1200;
+
+// True if the array's elements of neighbouring columns are apart, and are moved one by one.
+bool IsMovedByLane(const TileArray& array) {
+  return (AxesOf(array) & kRowBit) != 0 && (AxesOf(array) & kColumnBit) != 0 &&
+         array.axes.back() != kColumnAxis;
+}
+
+// Of one row and one vector of columns, about.
+double InstructionsOf(const TileProgram& program, int lanes) {
+  constexpr double kMoved = 2;  // Its address, and itself.
+  const auto of_array = [&](const TileArray& array) {
+    return IsMovedByLane(array) ? kMoved * lanes : 1;
+  };
+  double instructions = 0;
+  for (const TileOp& op : program.ops) {
+    if ((op.axes & kColumnBit) == 0) continue;
+    const auto count = static_cast<double>(program.ShortCount(op.axes));
+    // An instruction takes about half a cycle.
+    const double each =
+        op.kind == TileOpKind::kLoad
+            ? of_array(program.operands[static_cast<size_t>(op.index)])
+            : std::max(1.0, op.kind == TileOpKind::kCompute ? 2 * CyclesOf(op, lanes) : 1);
+    instructions += count * each;
+  }
+  for (const TileResult& result : program.results) {
+    const auto count = static_cast<double>(program.ShortCount(AxesOf(result.array)));
+    instructions += count * (result.reduced == 0 ? of_array(result.array) : 1);
+  }
+  return instructions;
+}
 
 }  // namespace
 
@@ -118,6 +151,12 @@ KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
     // A product of matrices: as many sums at once as there are registers for, but for a few.
     shape.rows = machine.vector_registers >= 32 ? 8 : 6;
     shape.vectors = 2;
+  }
+  const double instructions = InstructionsOf(program, shape.lanes);
+  while (instructions * shape.rows * shape.vectors > kMostInstructions &&
+         shape.rows * shape.vectors > 1) {
+    int& halved = shape.rows > 1 ? shape.rows : shape.vectors;
+    halved = std::max(1, halved / 2);
   }
   int64_t column_bytes = 0;
   for (const TileArray& operand : program.operands) {

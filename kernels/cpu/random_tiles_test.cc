@@ -1,13 +1,16 @@
 // Random tile programs against their evaluation in double precision.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/cpu/machine.h"
 #include "kernels/cpu/testing.h"
 #include "kernels/evaluate_tiles.h"
 #include "kernels/tile_text.h"
@@ -15,6 +18,7 @@
 namespace plimsoll {
 namespace {
 
+using testing::Encode;
 using testing::Evaluate;
 using testing::NumberArray;
 using testing::RoundTo;
@@ -33,28 +37,53 @@ class RandomProgram {
       program_.axes.push_back(
           {.kind = TileAxisKind::kShort, .length = static_cast<int64_t>(1 + Below(4))});
     }
-    static constexpr ScalarType kTypes[] = {ScalarType::kF32,  ScalarType::kF32, ScalarType::kF64,
-                                            ScalarType::kBF16, ScalarType::kI32, ScalarType::kI64,
-                                            ScalarType::kUI32, ScalarType::kI16};
+    static constexpr ScalarType kTypes[] = {
+        ScalarType::kF32, ScalarType::kF32, ScalarType::kF64, ScalarType::kBF16, ScalarType::kF16,
+        ScalarType::kI32, ScalarType::kI64, ScalarType::kI16, ScalarType::kI8,   ScalarType::kUI32};
     type_ = kTypes[Below(std::size(kTypes))];
+    if (type_ == ScalarType::kF16 && !HostMachine().has_half) type_ = ScalarType::kF32;
     const size_t operands = 1 + Below(4);
     for (size_t i = 0; i < operands; ++i) AddOperand();
+    if (Chance(3)) AddContraction();
     for (size_t i = 2 + Below(8); i > 0; --i) AddOp();
-    FoldLongAxes();
+    FoldShortAxes();
     const size_t results = 1 + Below(3);
     for (size_t i = 0; i < results; ++i) AddResultOf(values_[Below(values_.size())]);
     AddResultOf(values_.back());
+    if (Chance(3)) AddProduct();
+    if (Chance(3)) AddBits();
+    if (Chance(3)) AddBest();
+    if (Chance(4) && (type_ == ScalarType::kF32 || type_ == ScalarType::kF64)) AddTop();
     return program_;
   }
 
   std::vector<int64_t> Lengths() {
     static constexpr int64_t kSizes[] = {0, 1, 2, 7, 8, 9, 16, 17, 31, 37, 64, 101};
+    static constexpr int64_t kLongSizes[] = {0, 1, 2, 5, 8, 13};
     std::vector<int64_t> lengths;
+    int64_t ranks = 0;
     for (const TileAxis& axis : program_.axes) {
-      lengths.push_back(axis.kind == TileAxisKind::kShort   ? axis.length
-                        : axis.kind == TileAxisKind::kBatch ? static_cast<int64_t>(1 + Below(3))
-                                                            : kSizes[Below(std::size(kSizes))]);
+      switch (axis.kind) {
+        case TileAxisKind::kRow:
+        case TileAxisKind::kColumn:
+          lengths.push_back(kSizes[Below(std::size(kSizes))]);
+          break;
+        case TileAxisKind::kBatch:
+          lengths.push_back(static_cast<int64_t>(1 + Below(3)));
+          break;
+        case TileAxisKind::kLong:
+          lengths.push_back(kLongSizes[Below(std::size(kLongSizes))]);
+          break;
+        case TileAxisKind::kRank:
+          ranks = axis.length;
+          [[fallthrough]];
+        case TileAxisKind::kShort:
+          lengths.push_back(axis.length);
+          break;
+      }
     }
+    // So many best columns there have to be.
+    lengths[kColumnAxis] = std::max(lengths[kColumnAxis], ranks);
     return lengths;
   }
 
@@ -79,45 +108,88 @@ class RandomProgram {
   bool Chance(int of) { return Below(static_cast<size_t>(of)) == 0; }
 
   int Any() { return values_[Below(values_.size())]; }
+  int AnyLoad() { return loads_[Below(loads_.size())]; }
 
-  void Keep(StatusOr<int> op) {
-    ASSERT_TRUE(op.ok()) << op.status().ToString();
-    values_.push_back(*op);
+  static int Made(const StatusOr<int>& op) {
+    EXPECT_TRUE(op.ok()) << op.status().ToString();
+    return op.ok() ? *op : 0;
   }
 
-  void AddOperand() {
+  void Keep(const StatusOr<int>& op) { values_.push_back(Made(op)); }
+
+  int Compute(Opcode opcode, std::vector<int> operands) {
+    return Made(AddCompute(program_, opcode, std::move(operands)));
+  }
+
+  int Number(double number) {
+    char bytes[8] = {};
+    Encode(type_, number, bytes);
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes, sizeof(bits));
+    return AddConstant(program_, type_, bits);
+  }
+
+  // What grew, of moderate size again: numbers from -1 to 1, integers from -`most` to `most`.
+  int Bounded(int value, double most = 3) {
+    if (IsFloat(type_)) return Compute(Opcode::kTanh, {value});
+    const int below = Compute(Opcode::kMinimum, {value, Number(most)});
+    if (IsUnsigned(type_)) return below;
+    return Compute(Opcode::kMaximum, {below, Number(-most)});
+  }
+
+  // An operand with some of the axes, in some order, and its load.
+  int LoadSome(int long_axis = kNoAxis) {
     TileArray array = {.type = type_, .axes = {}};
     for (int axis = 0; axis < static_cast<int>(program_.axes.size()); ++axis) {
+      if (program_.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kLong) continue;
       const bool is_short = program_.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kShort;
       // The first tells how long all axes are.
       const bool has_all = program_.operands.empty() && !is_short;
       if (has_all || (is_short ? Chance(2) : !Chance(3))) array.axes.push_back(axis);
     }
     if (Chance(4)) array.axes.push_back(kNoAxis);
+    if (long_axis != kNoAxis) array.axes.push_back(long_axis);
     std::shuffle(array.axes.begin(), array.axes.end(), random_);
     program_.operands.push_back(array);
-    Keep(AddLoad(program_, static_cast<int>(program_.operands.size()) - 1));
+    return Made(AddLoad(program_, static_cast<int>(program_.operands.size()) - 1));
+  }
+
+  void AddOperand() {
+    values_.push_back(LoadSome());
     loads_.push_back(values_.back());
+  }
+
+  // A product, a distance or a maximum along a long axis.
+  void AddContraction() {
+    const int axis = static_cast<int>(program_.axes.size());
+    program_.axes.push_back({.kind = TileAxisKind::kLong});
+    const int left = LoadSome(axis);
+    const int right = Chance(4) ? AnyLoad() : LoadSome(axis);
+    int folded = Compute(Chance(2) || IsUnsigned(type_) ? Opcode::kMultiply : Opcode::kSubtract,
+                         {left, right});
+    if (!IsUnsigned(type_) && Chance(3)) folded = Compute(Opcode::kAbs, {folded});
+    if (Chance(3)) folded = Compute(Opcode::kMultiply, {folded, folded});
+    const Opcode reducer = Chance(4) ? Opcode::kMaximum : Opcode::kAdd;
+    const int fold = Made(AddFold(program_, reducer, axis, Bounded(folded)));
+    if (Chance(3)) AddResultOf(fold);
+    // The maximum of nothing is infinite, or the least integer.
+    values_.push_back(Bounded(fold));
   }
 
   // Values stay of moderate size: what grows is bounded again.
   void AddOp() {
     if (Chance(6)) {
-      const int left = loads_[Below(loads_.size())];
-      StatusOr<int> condition =
-          AddCompare(program_, static_cast<Comparison>(Below(6)), left, loads_.front());
-      ASSERT_TRUE(condition.ok());
-      Keep(AddCompute(program_, Opcode::kSelect, {*condition, Any(), Any()}));
+      const int condition =
+          Made(AddCompare(program_, static_cast<Comparison>(Below(6)), AnyLoad(), loads_.front()));
+      Keep(AddCompute(program_, Opcode::kSelect, {condition, Any(), Any()}));
       return;
     }
     if (Chance(6)) {
       const int axis = Chance(2) ? kRowAxis : kColumnAxis;
-      StatusOr<int> position = AddIota(program_, ScalarType::kI32, axis);
-      ASSERT_TRUE(position.ok());
+      const int position = Made(AddIota(program_, ScalarType::kI32, axis));
       const int few = AddConstant(program_, ScalarType::kI32, 5);
-      StatusOr<int> condition = AddCompare(program_, Comparison::kLess, *position, few);
-      ASSERT_TRUE(condition.ok());
-      Keep(AddCompute(program_, Opcode::kSelect, {*condition, Any(), Any()}));
+      const int condition = Made(AddCompare(program_, Comparison::kLess, position, few));
+      Keep(AddCompute(program_, Opcode::kSelect, {condition, Any(), Any()}));
       return;
     }
     if (Chance(2)) {
@@ -131,23 +203,20 @@ class RandomProgram {
       static constexpr Opcode kUnary[] = {Opcode::kTanh,   Opcode::kSine, Opcode::kLogistic,
                                           Opcode::kNegate, Opcode::kAbs,  Opcode::kCosine,
                                           Opcode::kChloErf};
-      Keep(AddCompute(program_, kUnary[Below(std::size(kUnary))], {Any()}));
+      static constexpr Opcode kOfBounded[] = {Opcode::kExponential, Opcode::kExponentialMinusOne,
+                                              Opcode::kChloSquare};
+      if (Chance(3)) {
+        values_.push_back(Compute(kOfBounded[Below(std::size(kOfBounded))], {Bounded(Any())}));
+      } else {
+        Keep(AddCompute(program_, kUnary[Below(std::size(kUnary))], {Any()}));
+      }
     } else if (!IsUnsigned(type_)) {
       Keep(AddCompute(program_, Chance(2) ? Opcode::kAbs : Opcode::kNegate, {Any()}));
     }
-    if (!values_.empty() && IsFloat(type_)) Keep(AddCompute(program_, Opcode::kTanh, {Any()}));
-    if (!IsFloat(type_)) {
-      const int most = AddConstant(program_, type_, 3);
-      Keep(AddCompute(program_, Opcode::kMinimum, {values_.back(), most}));
-      if (!IsUnsigned(type_)) {
-        const int least = AddConstant(program_, type_, ~uint64_t{2});
-        Keep(AddCompute(program_, Opcode::kMaximum, {values_.back(), least}));
-      }
-    }
+    values_.push_back(Bounded(IsFloat(type_) ? Any() : values_.back()));
   }
 
-  // Folds some short axes.
-  void FoldLongAxes() {
+  void FoldShortAxes() {
     for (int axis = 2; axis < static_cast<int>(program_.axes.size()); ++axis) {
       const int value = values_.back();
       if ((program_.ops[static_cast<size_t>(value)].axes & AxisBit(axis)) == 0 || Chance(2)) {
@@ -165,15 +234,100 @@ class RandomProgram {
     static constexpr Opcode kReducers[] = {Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum};
     const bool is_combined = result.reduced != 0 || Chance(3);
     result.reducer = is_combined ? kReducers[Below(3)] : Opcode::kUnknown;
-    const AxisSet axes = program_.ops[static_cast<size_t>(value)].axes;
-    result.array.type = is_combined ? AccumulatorOf(type_) : type_;
+    Add(result);
+  }
+
+  // Adds the result with the type and, in some order, the axes that its value gives it.
+  void Add(TileResult result, int rank_axis = kNoAxis) {
+    const TileOp& value = program_.ops[static_cast<size_t>(result.value)];
+    result.array.type = result.reducer == Opcode::kUnknown ? value.type : AccumulatorOf(value.type);
     for (int axis = 0; axis < static_cast<int>(program_.axes.size()); ++axis) {
       const TileAxisKind kind = program_.axes[static_cast<size_t>(axis)].kind;
-      const bool is_there = kind != TileAxisKind::kShort || (axes & AxisBit(axis)) != 0;
+      const bool is_there = kind == TileAxisKind::kShort  ? (value.axes & AxisBit(axis)) != 0
+                            : kind == TileAxisKind::kRank ? axis == rank_axis
+                                                          : kind != TileAxisKind::kLong;
       if (is_there && (result.reduced & AxisBit(axis)) == 0) result.array.axes.push_back(axis);
     }
     std::shuffle(result.array.axes.begin(), result.array.axes.end(), random_);
-    ASSERT_TRUE(AddResult(program_, result).ok());
+    const Status status = AddResult(program_, result);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+  }
+
+  AxisSet RowsOrColumns() {
+    static constexpr AxisSet kReduced[] = {kRowBit, kColumnBit, kRowBit | kColumnBit};
+    return kReduced[Below(std::size(kReduced))];
+  }
+
+  // A product of numbers near 1, and of integers no larger than 1.
+  void AddProduct() {
+    if (type_ == ScalarType::kBF16 || type_ == ScalarType::kF16) return;
+    int factor = Bounded(AnyLoad(), 1);
+    if (IsFloat(type_)) {
+      factor = Compute(Opcode::kMultiply, {factor, Number(1.0 / 64)});
+      factor = Compute(Opcode::kAdd, {factor, Number(1)});
+    }
+    Add({.value = factor, .reduced = RowsOrColumns(), .reducer = Opcode::kMultiply});
+  }
+
+  // Whether something holds for all or for any; of integers, what bits all or any have.
+  void AddBits() {
+    const Opcode reducer = Chance(2) ? Opcode::kAnd : Opcode::kOr;
+    if (!IsFloat(type_) && Chance(2)) {
+      Add({.value = Any(), .reduced = RowsOrColumns(), .reducer = reducer});
+      return;
+    }
+    const int holds =
+        Made(AddCompare(program_, static_cast<Comparison>(Below(6)), AnyLoad(), AnyLoad()));
+    Add({.value = holds, .reduced = RowsOrColumns(), .reducer = reducer});
+  }
+
+  // What no rounding changes, so that the same columns are the best.
+  int AnyExact() {
+    const int load = AnyLoad();
+    if (Chance(3)) return Compute(Opcode::kMaximum, {load, AnyLoad()});
+    return IsUnsigned(type_) || Chance(2) ? load : Compute(Opcode::kNegate, {load});
+  }
+
+  // The best column of each row, where it is, and another value there.
+  void AddBest() {
+    const int value = AnyExact();
+    Add({.value = value,
+         .reduced = kColumnBit,
+         .reducer = Chance(2) ? Opcode::kMaximum : Opcode::kMinimum});
+    const int leader = static_cast<int>(program_.results.size()) - 1;
+    const AxisSet shorts = program_.AxesOfKind(TileAxisKind::kShort);
+    const AxisSet axes = program_.ops[static_cast<size_t>(value)].axes & shorts;
+    const auto fits = [&](int other) {
+      return (program_.ops[static_cast<size_t>(other)].axes & shorts & ~axes) == 0;
+    };
+    // Integers may be positions in any order. Of unsigned ones 0 may be the best, which is neutral.
+    const int load = AnyLoad();
+    if (!IsFloat(type_) && !IsUnsigned(type_) && fits(load) && Chance(2)) {
+      Follow(leader, load);
+      return;
+    }
+    Follow(leader, Made(AddIota(program_, ScalarType::kI32, kColumnAxis)));
+    const int other = Any();
+    if (!IsUnsigned(type_) && fits(other)) Follow(leader, other);
+  }
+
+  // The best few columns of each row, and where they are.
+  void AddTop() {
+    const int axis = static_cast<int>(program_.axes.size());
+    program_.axes.push_back(
+        {.kind = TileAxisKind::kRank, .length = static_cast<int64_t>(1 + Below(12))});
+    Add({.value = AnyExact(), .reduced = kColumnBit, .reducer = Opcode::kChloTopK}, axis);
+    const int leader = static_cast<int>(program_.results.size()) - 1;
+    Follow(leader, Made(AddIota(program_, ScalarType::kI32, kColumnAxis)));
+  }
+
+  // Adds what goes with the columns that won in an earlier result.
+  void Follow(int leader, int value) {
+    TileResult result = {.value = value, .reduced = kColumnBit, .follows = leader};
+    result.array = program_.results[static_cast<size_t>(leader)].array;
+    result.array.type = program_.ops[static_cast<size_t>(value)].type;
+    const Status status = AddResult(program_, result);
+    ASSERT_TRUE(status.ok()) << status.ToString();
   }
 
   std::mt19937_64 random_;
@@ -191,6 +345,8 @@ double ToleranceOf(ScalarType type) {
       return 1e-5;
     case ScalarType::kBF16:
       return 2e-2;
+    case ScalarType::kF16:
+      return 2e-3;
     default:
       return 0;
   }
@@ -201,10 +357,15 @@ double Wrapped(ScalarType type, double number) {
   return IsFloat(type) || std::abs(number) > 1e15 ? number : RoundTo(type, number);
 }
 
-TEST(RandomTiles, GiveWhatTheirEvaluationGives) {
+// The parts may run at the same time.
+constexpr uint64_t kParts = 10;
+
+class RandomTiles : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomTiles, GiveWhatTheirEvaluationGives) {
   const char* wanted = std::getenv("PLIMSOLL_RANDOM_TILES");
   const uint64_t count = wanted == nullptr ? 300 : std::strtoull(wanted, nullptr, 10);
-  for (uint64_t seed = 1; seed <= count; ++seed) {
+  for (uint64_t seed = 1 + GetParam(); seed <= count; seed += kParts) {
     RandomProgram random(seed);
     const TileProgram program = random.Make();
     ASSERT_TRUE(Verify(program).ok()) << Verify(program).ToString() << WriteTiles(program);
@@ -224,7 +385,9 @@ TEST(RandomTiles, GiveWhatTheirEvaluationGives) {
         const double terms = static_cast<double>(lengths[0] + lengths[1] + 1);
         for (size_t k = 0; k < expected[j].numbers.size(); ++k) {
           const double right = Wrapped(type, expected[j].numbers[k]);
-          const double tolerance = ToleranceOf(type) * (terms + std::abs(right));
+          // Each factor of a product may be off by its share.
+          const double share = program.results[j].reducer == Opcode::kMultiply ? terms : 1;
+          const double tolerance = ToleranceOf(type) * (terms + share * std::abs(right));
           const bool is_right =
               right == found[j].numbers[k] || std::abs(right - found[j].numbers[k]) <= tolerance;
           ASSERT_TRUE(is_right) << "seed " << seed << " result " << j << " element " << k
@@ -236,6 +399,8 @@ TEST(RandomTiles, GiveWhatTheirEvaluationGives) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Parts, RandomTiles, ::testing::Range(uint64_t{0}, kParts));
 
 }  // namespace
 }  // namespace plimsoll

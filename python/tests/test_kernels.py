@@ -132,6 +132,35 @@ def test_of_equal_values_the_first_is_taken():
     jax.tree.map(np.testing.assert_array_equal, found, plain)
 
 
+def least_position(x, y, positions, first=0):
+    """The best column of each row; of equal ones, the one with the least position."""
+
+    def better(a, b):
+        wins = lax.lt(a[0], b[0]) | lax.ne(a[0], a[0])
+        comes_first = wins | (lax.eq(a[0], b[0]) & lax.lt(a[1], b[1]))
+        return lax.select(wins, a[0], b[0]), lax.select(comes_first, a[1], b[1])
+
+    matrix = jnp.round(jnp.sum((x[:, None] - y[None, :]) ** 2, axis=-1))
+    everywhere = jnp.broadcast_to(positions, matrix.shape)
+    start = jnp.float32(np.inf), positions.dtype.type(first)
+    return lax.reduce((matrix, everywhere), start, better, (1,))
+
+
+@pytest.mark.parametrize("dtype", [jnp.int32, jnp.uint32])
+def test_positions_need_not_be_in_order(dtype):
+    positions = jnp.asarray(np.random.default_rng(0).permutation(997), dtype)
+    # The last rows have nothing that is better than no column at all.
+    arguments = random(700, 2).at[-9:].set(np.inf), random(997, 2, seed=1), positions
+    assert uses_kernels(least_position, *arguments)
+    found, plain = limited(least_position)(*arguments), jax.jit(least_position)(*arguments)
+    jax.tree.map(np.testing.assert_array_equal, found, plain)
+
+
+def test_positions_that_begin_elsewhere_are_no_kernel():
+    arguments = random(700, 2), random(997, 2, seed=1), jnp.arange(997)
+    assert not uses_kernels(lambda *given: least_position(*given, first=5), *arguments)
+
+
 def test_clusters():
     def step(x, centres):
         nearest = jnp.argmin(squared_distances(x, centres), axis=1)
