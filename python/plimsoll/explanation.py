@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from plimsoll import hook, ir, kernels, record, refusal
+from plimsoll import hook, ir, kernels, record, refusal, shrink
 from plimsoll.errors import MemoryLimitError, PlimsollError
 from plimsoll.limits import Limit, parse_limit
 from plimsoll.record import Compilation
@@ -73,8 +73,9 @@ class Explanation:
                 for name in _PARTS
             ),
         ]
+        what = "cut" if one.plan is None or shrink.is_cut(one.plan) else shrink.WITHOUT_LIBRARY
         text = (
-            f"{one.name} needs {byte_text(one.before.total)}{limit}; cut, it needs {need}"
+            f"{one.name} needs {byte_text(one.before.total)}{limit}; {what}, it needs {need}"
             f" ({count_text(one.compilations, 'compilation')})"
         )
         return section(text, rows, "lrr")

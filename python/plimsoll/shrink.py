@@ -23,6 +23,9 @@ _NO_BUDGET = 1 << 62
 # How many axes, and lines of each, the log line names.
 _MOST_NAMED = 3
 
+# What is told of a program that fits as it is, with options of ours.
+WITHOUT_LIBRARY = "compiled without XLA's library for sums"
+
 # What is tried out; the first is what is thought to be the fastest.
 _WAYS = ("as planned", "with kernels", "without kernels", "without algebra")
 
@@ -155,12 +158,13 @@ def _shrink(
     last_text = b""
     while (attempt := planner.next()) is not None:
         plan = attempt.plan
-        if not is_cut(plan):
-            # The planner thinks less of the program's need than XLA does.
-            planner.tell(max(1, need.total - fixed))
-            continue
         text = attempt.module.text_bytes()
-        if text == last_text:
+        # The planner may think less of a program's need than XLA does, and be right for the options
+        # that a CPU's programs are compiled with here.
+        is_new = is_cut(plan) or platform == "cpu"
+        if not is_new or text == last_text:
+            if not is_cut(plan):
+                planner.tell(max(1, need.total - fixed))
             continue
         last_text = text
         seconds += time.perf_counter() - started
@@ -242,7 +246,7 @@ def _what_was_done(plan: dict[str, Any]) -> str:
         where = _in_brackets(list(dict.fromkeys(lines_of_rules)))
         more = " and others" if len(names) > _MOST_NAMED else ""
         parts.append(f"algebra: {', '.join(names[:_MOST_NAMED])}{more}{where}")
-    return ", ".join(parts)
+    return ", ".join(parts) or WITHOUT_LIBRARY
 
 
 def _in_brackets(lines: list[str]) -> str:

@@ -111,6 +111,25 @@ def test_the_limit_that_the_error_names_works(function, limit):
     assert_close(found, fresh(function)(points, vector))
 
 
+def nearest(points, vector):
+    return jnp.argmin(jnp.sum((points[:, None] - points[None] - 1) ** 2, axis=-1), axis=1)
+
+
+def test_a_sum_that_xla_does_in_place_need_not_be_cut(caplog):
+    points, vector = arguments()
+    expected = fresh(nearest)(points, vector)
+    with caplog.at_level(logging.INFO, "plimsoll"), plimsoll.memory_limit(6 * MB):
+        found = fresh(nearest)(points, vector)
+        text = str(plimsoll.explain(fresh(nearest), points, vector))
+    np.testing.assert_array_equal(found, expected)
+    record = plimsoll.report()[-1]
+    assert record.is_changed and record.before.total > 6 * MB >= record.need.total
+    if not record.plan["made"]:
+        (line,) = caplog.messages
+        assert "compiled without XLA's library for sums; 2 compilations" in line
+        assert "; compiled without XLA's library for sums, it needs" in text
+
+
 def test_a_long_program_is_cut():
     def long(points, vector):
         for number in range(60):
