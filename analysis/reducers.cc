@@ -92,11 +92,13 @@ llvm::ArrayRef<char> BytesOfSplat(const Value& value) {
   return is_one ? constant.bytes() : llvm::ArrayRef<char>();
 }
 
-// The comparison of two values in that direction.
+// The comparison of two values in that direction, without an order of NaN.
 bool Compares(const Value& value, std::string_view direction, const Value* left,
               const Value* right) {
   const Op* op = value.defining_op();
   if (op == nullptr || !op->Is(Opcode::kCompare)) return false;
+  const Attribute type = op->Get("compare_type");
+  if (type && type.enumerator() == "TOTALORDER") return false;
   const std::string_view found = op->Get("comparison_direction").enumerator();
   return found == direction && op->operand(0) == left && op->operand(1) == right;
 }

@@ -127,8 +127,9 @@ PLIMSOLL_API void* plimsoll_kernel_handler(void* call_frame);
 // Lets estimates of time be those of this machine: measures it for about a tenth of a second, or
 // takes what an earlier process has measured. Before other threads plan programs.
 PLIMSOLL_API PlimsollError* plimsoll_calibrate(void);
-// How long kernels took in this process, as JSON: [{"program": text, "seconds": thought to take,
-// "calls": number, "least_seconds": measured}].
+// How long kernels took in this process, as JSON: {"calls": [{"program": text, "seconds": thought
+// to take, "calls": number, "least_seconds": measured}], "made": [{"program": text, "seconds": of
+// making its code, "from_disk": true if an earlier process had}]}.
 PLIMSOLL_API PlimsollString* plimsoll_kernel_times(void);
 
 // Programs that need less memory, to be tried one after the other. `options` is JSON with any of

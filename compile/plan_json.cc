@@ -221,14 +221,20 @@ std::string SimplificationAsJson(const SimplifiedModule& simplified) {
 }
 
 std::string KernelTimesAsJson() {
-  Json json = Json::array();
+  Json calls = Json::array();
   for (const KernelTime& time : KernelTimes()) {
-    json.push_back({{"program", ToUtf8(time.program)},
-                    {"seconds", time.expected_seconds},
-                    {"calls", time.calls},
-                    {"least_seconds", time.least_seconds}});
+    calls.push_back({{"program", ToUtf8(time.program)},
+                     {"seconds", time.expected_seconds},
+                     {"calls", time.calls},
+                     {"least_seconds", time.least_seconds}});
   }
-  return json.dump();
+  Json made = Json::array();
+  for (const MadeKernel& kernel : MadeKernels()) {
+    made.push_back({{"program", ToUtf8(kernel.program)},
+                    {"seconds", kernel.seconds},
+                    {"from_disk", kernel.is_from_disk}});
+  }
+  return Json({{"calls", std::move(calls)}, {"made", std::move(made)}}).dump();
 }
 
 std::string RulesAsJson() {

@@ -335,9 +335,8 @@ void ResultEmitter::FinishRows(const Tile& tile) {
       continue;
     }
     const ScalarType type = result.array.type;
-    llvm::Type* memory = MemoryType(builder_.getContext(), type);
     llvm::VectorType* vector_type = frame_.VectorOf(RegisterType(builder_.getContext(), type));
-    const llvm::Align align(BytesOf(type));
+    std::vector<Bundle> totals;
     for (int row = 0; row < tile.rows; ++row) {
       std::optional<Bundle> sum;
       for (int vector = 0; vector < frame_.shape.vectors; ++vector) {
@@ -351,17 +350,37 @@ void ResultEmitter::FinishRows(const Tile& tile) {
                        {builder_.CreateShuffleVector((*sum)[0], Lanes(half, half))});
         sum = EmitReducer(result.reducer, type, a, b);
       }
-      const Bundle total(frame_.emitter, {builder_.CreateExtractElement((*sum)[0], uint64_t{0})});
-      llvm::Value* address =
-          frame_.Address(frame_.results[static_cast<size_t>(number)], result.array,
-                         builder_.CreateAdd(tile.row, frame_.Number(row)), nullptr, index);
-      const Bundle before(
-          frame_.emitter,
-          {FromMemory(frame_.emitter, type, builder_.CreateAlignedLoad(memory, address, align))});
-      const Bundle after = EmitReducer(result.reducer, type, before, total);
-      builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[0]), address, align);
+      totals.emplace_back(frame_.emitter,
+                          Bundle::Values{builder_.CreateExtractElement((*sum)[0], uint64_t{0})});
+    }
+    // What is left of all rows keeps more digits if a handful of them are added first, in pairs.
+    while ((result.reduced & kRowBit) != 0 && totals.size() > 1) {
+      std::vector<Bundle> pairs;
+      for (size_t i = 0; i + 1 < totals.size(); i += 2) {
+        pairs.push_back(EmitReducer(result.reducer, type, totals[i], totals[i + 1]));
+      }
+      if (totals.size() % 2 != 0) pairs.push_back(totals.back());
+      totals = std::move(pairs);
+    }
+    for (size_t row = 0; row < totals.size(); ++row) {
+      AddToRow(number, index,
+               builder_.CreateAdd(tile.row, frame_.Number(static_cast<int64_t>(row))), totals[row]);
     }
   }
+}
+
+void ResultEmitter::AddToRow(int number, const ShortIndex& index, llvm::Value* row,
+                             const Bundle& total) {
+  const TileResult& result = frame_.program.results[static_cast<size_t>(number)];
+  const ScalarType type = result.array.type;
+  const llvm::Align align(static_cast<uint64_t>(BytesOf(type)));
+  llvm::Value* address = frame_.Address(frame_.results[static_cast<size_t>(number)], result.array,
+                                        row, nullptr, index);
+  llvm::Value* loaded =
+      builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), type), address, align);
+  const Bundle before(frame_.emitter, {FromMemory(frame_.emitter, type, loaded)});
+  const Bundle after = EmitReducer(result.reducer, type, before, total);
+  builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[0]), address, align);
 }
 
 }  // namespace plimsoll

@@ -35,6 +35,8 @@ class ResultEmitter {
   bool IsTop(const TileResult& result) const;
   // The results that go with one.
   std::vector<int> FollowersOf(int number) const;
+  // Adds what a row came to, to what is there.
+  void AddToRow(int number, const ShortIndex& index, llvm::Value* row, const Bundle& total);
   // Keeps the better of two values of a result, with those that follow it, `numbers` in all. On
   // equality the one with the lower first follower, if `positions_decide`, else the left one.
   std::vector<llvm::Value*> Better(llvm::ArrayRef<int> numbers, llvm::ArrayRef<llvm::Value*> left,

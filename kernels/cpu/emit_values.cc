@@ -25,6 +25,9 @@ struct FoldSteps {
 };
 constexpr FoldSteps kProductSteps = {.unrolled = 4, .part = 128};
 constexpr FoldSteps kOtherSteps = {.unrolled = 16, .part = 16};
+// Of what takes long anyway, a branch is a small part, and the code of many steps is not small.
+constexpr FoldSteps kSlowSteps = {.unrolled = 1, .part = 16};
+constexpr double kSlowCycles = 8;
 
 Level LevelOf(AxisSet axes) {
   if ((axes & kColumnBit) != 0) return Level::kColumn;
@@ -60,6 +63,19 @@ bool HasFewProducts(const TileProgram& program, const CpuMachine& machine) {
     }
   }
   return std::max(sums - differences, products + differences) < std::max(sums, products);
+}
+
+FoldSteps StepsOf(const TileProgram& program, const TileOp& fold) {
+  double cycles = 0;
+  for (const TileOp& op : program.ops) {
+    const bool is_folded = (op.axes & AxisBit(fold.index)) != 0 && (op.axes & kColumnBit) != 0;
+    if (is_folded && op.kind == TileOpKind::kCompute) {
+      cycles += CyclesOf(op, /*lanes=*/1) * static_cast<double>(program.ShortCount(op.axes));
+    }
+  }
+  if (cycles > kSlowCycles) return kSlowSteps;
+  const Opcode folded = program.ops[static_cast<size_t>(fold.operands[0])].opcode;
+  return folded == Opcode::kMultiply ? kProductSteps : kOtherSteps;
 }
 
 // The index without the axes that the set does not have.
@@ -206,8 +222,7 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
   const auto keep = [&](const Bundle& values, llvm::ArrayRef<llvm::Value*> places) {
     for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(values[i], places[i]);
   };
-  const FoldSteps steps =
-      frame_.program.ops[op.operands[0]].opcode == Opcode::kMultiply ? kProductSteps : kOtherSteps;
+  const FoldSteps steps = StepsOf(frame_.program, op);
   // The rows and columns that are left over are few, and their code should be small.
   const bool is_rest = tile.rows < frame_.shape.rows || tile.mask != nullptr;
   const int unrolled = is_rest ? 1 : steps.unrolled;

@@ -1,5 +1,6 @@
 #include "kernels/cpu/kernel_store.h"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "kernels/cpu/build_id.h"
 #include "kernels/cpu/kernel_key.h"
 #include "kernels/cpu/kernel_shape.h"
+#include "kernels/cpu/kernel_times.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/cpu/shapes_to_try.h"
 #include "kernels/loop_text.h"
@@ -44,15 +46,25 @@ auto MakeKernel(ObjectStore& objects, std::string_view text, const StatusOr<Prog
     -> decltype(load(*program, choose_shape(*program, HostMachine()), std::string())) {
   RETURN_IF_ERROR(program.status());
   const CpuMachine& machine = HostMachine();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto note = [&](bool is_from_disk) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    NoteMadeKernel(
+        {.program = std::string(text), .seconds = taken.count(), .is_from_disk = is_from_disk});
+  };
   const auto shape = choose_shape(*program, machine);
   const ObjectStore::Key key = KernelKey(text, machine, shape, BuildId());
   if (const std::optional<std::string> kept = objects.Get(key)) {
     auto kernel = load(*program, shape, *kept);
-    if (kernel.ok()) return kernel;
+    if (kernel.ok()) {
+      note(/*is_from_disk=*/true);
+      return kernel;
+    }
   }
   ASSIGN_OR_RETURN(const std::string object, CompileToObject(*program, machine, shape));
   ASSIGN_OR_RETURN(auto kernel, load(*program, shape, object));
   objects.Put(key, object);
+  note(/*is_from_disk=*/false);
   return kernel;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <utility>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -13,6 +14,7 @@ namespace {
 struct Times {
   std::mutex mutex;
   llvm::StringMap<std::vector<KernelTime>> by_program;
+  std::vector<MadeKernel> made;
 };
 
 Times& AllTimes() {
@@ -38,6 +40,18 @@ void NoteKernelTime(std::string_view program, double expected_seconds, double se
   }
   ++found->calls;
   found->least_seconds = std::min(found->least_seconds, seconds);
+}
+
+void NoteMadeKernel(MadeKernel made) {
+  Times& times = AllTimes();
+  const std::lock_guard lock(times.mutex);
+  times.made.push_back(std::move(made));
+}
+
+std::vector<MadeKernel> MadeKernels() {
+  Times& times = AllTimes();
+  const std::lock_guard lock(times.mutex);
+  return times.made;
 }
 
 std::vector<KernelTime> KernelTimes() {

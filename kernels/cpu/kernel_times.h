@@ -1,4 +1,4 @@
-// How long kernels took in this process.
+// How long kernels took in this process, to be made and to run.
 
 #ifndef PLIMSOLL_KERNELS_CPU_KERNEL_TIMES_H_
 #define PLIMSOLL_KERNELS_CPU_KERNEL_TIMES_H_
@@ -18,9 +18,18 @@ struct KernelTime {
   double least_seconds = 0;
 };
 
-// Several threads may call both.
+// A kernel whose code was generated, or read.
+struct MadeKernel {
+  std::string program;
+  double seconds = 0;
+  bool is_from_disk = false;
+};
+
+// Several threads may call these.
 void NoteKernelTime(std::string_view program, double expected_seconds, double seconds);
+void NoteMadeKernel(MadeKernel made);
 std::vector<KernelTime> KernelTimes();
+std::vector<MadeKernel> MadeKernels();
 
 }  // namespace plimsoll
 

@@ -29,12 +29,18 @@ def options(platform: str) -> dict[str, int]:
     return {"kernel_threads": len(os.sched_getaffinity(0))}
 
 
+def made() -> list[dict[str, Any]]:
+    """The kernels of this process: "program", "seconds" of making its code, "from_disk"."""
+    return _times()["made"]
+
+
+def _times() -> dict[str, Any]:
+    return json.loads(take_string(lib.plimsoll_kernel_times()))
+
+
 def with_times(plan: dict[str, Any]) -> dict[str, Any]:
     """A plan or a simplification whose kernels have what they took, if they ran in this process."""
-    times = {
-        (time["program"], time["seconds"]): time
-        for time in json.loads(take_string(lib.plimsoll_kernel_times()))
-    }
+    times = {(time["program"], time["seconds"]): time for time in _times()["calls"]}
     kernels = []
     for kernel in plan["kernels"]:
         time = times.get((kernel["program"], kernel["seconds"]), {})
