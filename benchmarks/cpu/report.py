@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from benchmarks.cpu.measure import NAMES, Answers, Ratio, alarms, ratios
 from benchmarks.cpu.picture import picture
@@ -64,11 +63,11 @@ def summary(rows: Rows, is_quick: bool = False) -> str:
     lines += [f"  {name}: {_ratio_text(one)}" for name, one in every if not one.is_reached]
     without = [name for name, answers in rows.items() if not answers["kernel"].get("kernels")]
     lines.append(f"without a kernel: {', '.join(without) or 'none'}")
-    times = [(_generation(answers), name) for name, answers in rows.items()]
-    times = [(seconds, name) for seconds, name in times if seconds is not None]
-    if times:
-        seconds, name = max(times)
-        lines.append(f"code generation: at most {1000 * seconds:.0f} ms a kernel ({name})")
+    for place, what in (("generated", "code generation"), ("disk", "code from the disk")):
+        by_row = {name: answers["kernel"].get("made", {}) for name, answers in rows.items()}
+        if times := [(made[place], name) for name, made in by_row.items() if place in made]:
+            seconds, name = max(times)
+            lines.append(f"{what}: at most {1000 * seconds:.0f} ms a kernel ({name})")
     load = max(answers["load"] for answers in rows.values())
     if load > MOST_LOAD:
         lines.append(
@@ -139,11 +138,3 @@ def _both(answers: Answers, what: str, form: str, unit: float = 1.0) -> str:
     """Of our kernel, and of XLA."""
     values = [answers[one].get(what) for one in ("kernel", "xla")]
     return ", ".join("–" if value is None else form.format(value / unit) for value in values)
-
-
-def _generation(answers: dict[str, Any]) -> float | None:
-    """By how much the first run was longer, in seconds a kernel: code is generated in it."""
-    one = answers["kernel"]
-    if not one.get("kernels") or "seconds" not in one:
-        return None
-    return max(0.0, one["first_run_seconds"] - one["seconds"]) / one["kernels"]
