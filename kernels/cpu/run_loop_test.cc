@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/cpu/loop_cost.h"
 #include "kernels/cpu/testing.h"
 
 namespace plimsoll {
@@ -112,6 +114,28 @@ TEST(RunLoop, ElementsHaveEndsOfTheirOwn) {
   for (size_t i = 0; i < 203; ++i) EXPECT_EQ(results[0].numbers[i], static_cast<int>(i) % 31);
   EXPECT_THAT(results[1].numbers, ElementsAre(9));
   EXPECT_EQ(results[0].numbers, Evaluate(loop->program, 203, 1, {x, Scalar(9)})[0].numbers);
+}
+
+// x becomes the tanh of the tanh of ... of x.
+std::string ManyFunctions(int count) {
+  std::string text =
+      "loop\noperand f32[b]\noperand i32[]\n%0 = load 0 0\n%1 = load 1 0\n"
+      "%2 = constant i32 0\n%3 = state f32[b] %0\n%4 = state i32 %2\n"
+      "%5 = compare lt %4, %1\n%6 = constant i32 1\n%7 = add %4, %6\n";
+  for (int i = 0; i < count; ++i) {
+    text += StrCat("%", i + 8, " = tanh %", i == 0 ? 3 : i + 7, "\n");
+  }
+  return text + StrCat("next %3 = %", count + 7, "\nnext %4 = %7\nwhile %5\nresult f32[b] = %3\n");
+}
+
+TEST(RunLoop, RefusesWhatLlvmWouldTakeSecondsFor) {
+  for (const int count : {50, 300}) {
+    const StatusOr<LoopProgram> program = ReadLoop(ManyFunctions(count));
+    ASSERT_TRUE(program.ok()) << program.status().ToString();
+    const StatusOr<KernelCost> cost = LoopCostOnCpu(*program, 1000, 100);
+    EXPECT_EQ(cost.ok(), count == 50);
+    if (!cost.ok()) EXPECT_EQ(cost.status().code(), ErrorCode::kNotUnderstood);
+  }
 }
 
 TEST(RunLoop, RefusesArraysThatDoNotFit) {
