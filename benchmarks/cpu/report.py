@@ -63,8 +63,8 @@ def summary(rows: Rows, is_quick: bool = False) -> str:
     lines += [f"  {name}: {_ratio_text(one)}" for name, one in every if not one.is_reached]
     without = [name for name, answers in rows.items() if not answers["kernel"].get("kernels")]
     lines.append(f"without a kernel: {', '.join(without) or 'none'}")
+    by_row = {name: answers["kernel"].get("made", {}) for name, answers in rows.items()}
     for place, what in (("generated", "code generation"), ("disk", "code from the disk")):
-        by_row = {name: answers["kernel"].get("made", {}) for name, answers in rows.items()}
         if times := [(made[place], name) for name, made in by_row.items() if place in made]:
             seconds, name = max(times)
             lines.append(f"{what}: at most {1000 * seconds:.0f} ms a kernel ({name})")
