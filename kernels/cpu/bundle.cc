@@ -41,6 +41,13 @@ void LetRoundOnce(llvm::IRBuilder<>& builder) {
   builder.setFastMathFlags(flags);
 }
 
+Bundle Bundle::Slice(size_t first, size_t count) const {
+  if (size() == 1) return *this;
+  const llvm::ArrayRef<llvm::Value*> some =
+      llvm::ArrayRef(values_).slice(first, std::min(count, size() - first));
+  return Bundle(*emitter_, Values(some));
+}
+
 Bundle Bundle::Map(llvm::function_ref<llvm::Value*(llvm::Value*)> make) const {
   Values made;
   for (llvm::Value* value : values_) made.push_back(make(value));

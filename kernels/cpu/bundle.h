@@ -44,6 +44,8 @@ class Bundle {
   llvm::Value* operator[](size_t index) const { return values_[size() == 1 ? 0 : index]; }
   const Values& values() const { return values_; }
   llvm::Type* type() const { return values_.front()->getType(); }
+  // At most `count` of them from one on; a bundle of one is whole.
+  Bundle Slice(size_t first, size_t count) const;
   bool is_f64() const { return type()->getScalarType()->isDoubleTy(); }
 
   Bundle Map(llvm::function_ref<llvm::Value*(llvm::Value*)> make) const;

@@ -1,6 +1,7 @@
 #include "kernels/cpu/emit_pack.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,9 @@
 namespace plimsoll {
 namespace {
 
+// Squares of so many columns and positions are transposed at once, if vectors and axes are that
+// long: larger ones are a lot of code for what is a small part of a kernel's time.
+constexpr int64_t kMostTransposed = 8;
 // With fewer positions along the last axis, elements are copied one by one.
 constexpr int64_t kLeastTransposed = 4;
 
@@ -70,7 +74,7 @@ class Packer {
     }
     frame_.Loop(whole, length_, lanes, [&](llvm::Value* vector) {
       if (last_axis != kNoAxis && frame_.IsLong(last_axis)) {
-        TransposeLong(vector, last_axis);
+        CopyLong(vector, last_axis);
       } else if (IsTransposed(last_axis)) {
         AlongOther([&] { TransposeShort(vector, last_axis); });
       } else {
@@ -136,74 +140,90 @@ class Packer {
     }
   }
 
-  // As many positions along the last axis as a vector has lanes, from the given ones on, of all
-  // lanes' columns; only those in the mask, if there is one.
-  Vectors LoadTransposed(llvm::Value* vector, const ShortIndex& index, llvm::Value* mask) {
-    llvm::VectorType* type = frame_.VectorOf(memory_);
+  // A square of `width` positions along an axis, from the given ones on, and as many columns, from
+  // a lane of the vector on.
+  void TransposeSquare(llvm::Value* vector, llvm::Value* lane, int axis, int64_t width,
+                       const ShortIndex& index) {
+    const auto place = static_cast<size_t>(axis);
+    const bool is_long = frame_.IsLong(axis);
+    llvm::Value* begin = frame_.positions[place];
+    auto* type = llvm::FixedVectorType::get(memory_, static_cast<unsigned>(width));
     const ArrayPlace& array = frame_.operands[operand_];
-    llvm::Value* ahead =
-        builder_.CreateMul(array.strides[kColumnAxis], frame_.Number(frame_.shape.lanes));
+    llvm::Value* stride = array.strides[kColumnAxis];
+    llvm::Value* ahead = builder_.CreateMul(stride, frame_.Number(frame_.shape.lanes));
+    llvm::Value* first = builder_.CreateAdd(vector, lane);
+    llvm::Value* from = frame_.Address(array, layout_, nullptr,
+                                       builder_.CreateAdd(frame_.column_begin, first), index);
+    llvm::Value* rest = builder_.CreateSub(last_, first);
     Vectors columns;
-    for (int64_t lane = 0; lane < frame_.shape.lanes; ++lane) {
-      llvm::Value* from =
-          frame_.Address(array, layout_, nullptr, ColumnOf(vector, frame_.Number(lane)), index);
-      columns.push_back(
-          mask == nullptr
-              ? static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, from, align_))
-              : builder_.CreateMaskedLoad(type, from, align_, mask,
-                                          llvm::Constant::getNullValue(type)));
+    for (int64_t i = 0; i < width; ++i) {
+      // Lanes behind the last column are copies of it.
+      llvm::Value* step =
+          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, frame_.Number(i), rest);
+      llvm::Value* column = builder_.CreateGEP(memory_, from, builder_.CreateMul(step, stride));
+      columns.push_back(builder_.CreateAlignedLoad(type, column, align_));
       // The next columns' are on their way to the caches while these are brought into order.
       builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {frame_.pointer},
-                               {builder_.CreateGEP(memory_, from, ahead), builder_.getInt32(0),
+                               {builder_.CreateGEP(memory_, column, ahead), builder_.getInt32(0),
                                 builder_.getInt32(3), builder_.getInt32(1)});
     }
-    return Transpose(builder_, std::move(columns));
+    columns = Transpose(builder_, std::move(columns));
+    ShortIndex stored = index;
+    for (int64_t i = 0; i < width; ++i) {
+      if (is_long) {
+        frame_.positions[place] = builder_.CreateAdd(begin, frame_.Number(i));
+      } else {
+        stored[place] = index[place] + i;
+      }
+      llvm::Value* to = frame_.PackedAddress(operand_, vector, 0, stored);
+      builder_.CreateAlignedStore(columns[static_cast<size_t>(i)],
+                                  builder_.CreateGEP(memory_, to, lane), align_);
+    }
+  }
+
+  // The width of squares along an axis of at least that length.
+  int64_t WidthFor(int64_t length) const {
+    const int64_t most = std::min<int64_t>(kMostTransposed, frame_.shape.lanes);
+    return std::min(most, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(length))));
+  }
+
+  // In a loop along the vector's lanes.
+  void AlongLanes(int64_t width, llvm::function_ref<void(llvm::Value*)> body) {
+    frame_.Loop(frame_.Number(0), frame_.Number(frame_.shape.lanes), frame_.Number(width), body);
   }
 
   void TransposeShort(llvm::Value* vector, int axis) {
     const auto place = static_cast<size_t>(axis);
     const int64_t length = frame_.program.axes[place].length;
-    for (ShortIndex index : Indices()) {
-      const int64_t begin = index[place];
-      if (begin % frame_.shape.lanes != 0) continue;
-      const int64_t count = std::min<int64_t>(frame_.shape.lanes, length - begin);
-      llvm::Value* mask =
-          count == frame_.shape.lanes ? nullptr : frame_.LaneMask(frame_.Number(count));
-      const Vectors vectors = LoadTransposed(vector, index, mask);
-      for (int64_t i = 0; i < count; ++i) {
-        index[place] = begin + i;
-        Store(vectors[static_cast<size_t>(i)], vector, index);
+    const int64_t width = WidthFor(length);
+    AlongLanes(width, [&](llvm::Value* lane) {
+      for (ShortIndex index : Indices()) {
+        if (index[place] % width != 0) continue;
+        // The last square may cover a part of the one before it once more.
+        index[place] = std::min(index[place], length - width);
+        TransposeSquare(vector, lane, axis, width, index);
       }
-    }
+    });
   }
 
-  void TransposeLong(llvm::Value* vector, int axis) {
+  void CopyLong(llvm::Value* vector, int axis) {
     const auto place = static_cast<size_t>(axis);
-    llvm::Value* lanes = frame_.Number(frame_.shape.lanes);
-    llvm::Value* rest = builder_.CreateSRem(frame_.lengths[place], lanes);
-    llvm::Value* whole = builder_.CreateSub(frame_.lengths[place], rest);
-    const auto store = [&](const Vectors& vectors, llvm::Value* begin, int64_t i,
-                           const ShortIndex& index) {
-      frame_.positions[place] = builder_.CreateAdd(begin, frame_.Number(i));
-      Store(vectors[static_cast<size_t>(i)], vector, index);
-    };
-    frame_.Loop(frame_.Number(0), whole, lanes, [&](llvm::Value* begin) {
-      for (const ShortIndex& index : Indices()) {
-        frame_.positions[place] = begin;
-        const Vectors vectors = LoadTransposed(vector, index, /*mask=*/nullptr);
-        for (int64_t i = 0; i < frame_.shape.lanes; ++i) store(vectors, begin, i, index);
-      }
+    llvm::Value* length = frame_.lengths[place];
+    const int64_t width = WidthFor(frame_.shape.lanes);
+    llvm::Value* is_wide = builder_.CreateICmpSGE(length, frame_.Number(width));
+    EmitIf(builder_, is_wide, [&] {
+      llvm::Value* last = builder_.CreateSub(length, frame_.Number(width));
+      AlongLanes(width, [&](llvm::Value* lane) {
+        frame_.Loop(frame_.Number(0), length, frame_.Number(width), [&](llvm::Value* begin) {
+          llvm::Value* covered = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begin, last);
+          for (const ShortIndex& index : Indices()) {
+            frame_.positions[place] = covered;
+            TransposeSquare(vector, lane, axis, width, index);
+          }
+        });
+      });
     });
-    EmitIf(builder_, builder_.CreateICmpSGT(rest, frame_.Number(0)), [&] {
-      for (const ShortIndex& index : Indices()) {
-        frame_.positions[place] = whole;
-        const Vectors vectors = LoadTransposed(vector, index, frame_.LaneMask(rest));
-        for (int64_t i = 0; i + 1 < frame_.shape.lanes; ++i) {
-          EmitIf(builder_, builder_.CreateICmpSGT(rest, frame_.Number(i)),
-                 [&] { store(vectors, whole, i, index); });
-        }
-      }
-    });
+    EmitIf(builder_, builder_.CreateNot(is_wide), [&] { AlongOther([&] { CopyLanes(vector); }); });
   }
 
   KernelFrame& frame_;

@@ -23,8 +23,8 @@ struct FoldSteps {
   int unrolled;
   int part;
 };
-constexpr FoldSteps kProductSteps = {.unrolled = 4, .part = 128};
-constexpr FoldSteps kOtherSteps = {.unrolled = 16, .part = 16};
+constexpr FoldSteps kProductSteps = {.unrolled = kStepsUnrolled, .part = 128};
+constexpr FoldSteps kOtherSteps = {.unrolled = kStepsUnrolled, .part = 16};
 // Of what takes long anyway, a branch is a small part, and the code of many steps is not small.
 constexpr FoldSteps kSlowSteps = {.unrolled = 1, .part = 16};
 constexpr double kSlowCycles = 8;
@@ -169,6 +169,20 @@ Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile&
   for (const int operand : op.operands) {
     operands.push_back(GetFor(operand, op.axes, index, tile));
   }
+  // So many at a time that others wait in registers meanwhile.
+  const auto at_once = static_cast<size_t>(frame_.emitter.machine.vector_registers / 4);
+  size_t count = 1;
+  for (const Bundle& operand : operands) count = std::max(count, operand.size());
+  Bundle::Values made;
+  for (size_t first = 0; first < count; first += at_once) {
+    std::vector<Bundle> some;
+    for (const Bundle& operand : operands) some.push_back(operand.Slice(first, at_once));
+    llvm::append_range(made, EmitSome(op, some).values());
+  }
+  return Bundle(frame_.emitter, std::move(made));
+}
+
+Bundle ValueEmitter::EmitSome(const TileOp& op, llvm::ArrayRef<Bundle> operands) {
   if (op.opcode == Opcode::kExponential &&
       signs_[static_cast<size_t>(op.operands[0])] == Sign::kNeverPositive) {
     return ExpOfNegative(operands[0]);

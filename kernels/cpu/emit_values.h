@@ -12,6 +12,7 @@
 #include "kernels/cpu/kernel_frame.h"
 #include "kernels/signs.h"
 #include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace plimsoll {
 
@@ -39,6 +40,8 @@ class ValueEmitter {
   // For the rows and vectors that the op varies along, made where it is first asked for.
   const Bundle& Get(int op, const ShortIndex& index, const Tile& tile);
   Bundle Emit(const TileOp& op, const ShortIndex& index, const Tile& tile);
+  // Of some rows and vectors.
+  Bundle EmitSome(const TileOp& op, llvm::ArrayRef<Bundle> operands);
   // Makes what the op needs and what does not vary along the axis.
   void Prepare(int number, int axis, const ShortIndex& index, const Tile& tile);
   // What was made in a loop along the axis is not there after it.

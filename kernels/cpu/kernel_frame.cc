@@ -174,17 +174,21 @@ llvm::Value* KernelFrame::PackedAddress(size_t operand, llvm::Value* column_in_b
   const TileArray& layout = program.operands[operand];
   const AxisSet axes = AxesOf(layout);
   const int64_t bytes = BytesOf(layout.type);
-  llvm::Value* column = builder.CreateAdd(column_in_block, Number(int64_t{vector} * shape.lanes));
-  llvm::Value* position = builder.CreateMul(column, packed_lengths_[operand]);
+  // What is not constant is the same for all vectors of a tile.
+  llvm::Value* position = builder.CreateMul(column_in_block, packed_lengths_[operand]);
   for (const int axis : layout.axes) {
     if (axis == kNoAxis || !IsLong(axis)) continue;
     llvm::Value* along =
         builder.CreateMul(positions[static_cast<size_t>(axis)], Number(shape.lanes));
     position = builder.CreateAdd(position, along);
   }
-  llvm::Value* offset = builder.CreateMul(position, Number(program.ShortCount(axes) * bytes));
+  const int64_t bytes_of_column = program.ShortCount(axes) * bytes;
+  llvm::Value* base =
+      Offset(packed_[operand], builder.CreateMul(position, Number(bytes_of_column)));
+  llvm::Value* before = builder.CreateMul(packed_lengths_[operand],
+                                          Number(int64_t{vector} * shape.lanes * bytes_of_column));
   const int64_t constant = ShortNumber(axes, index) * shape.lanes * bytes;
-  return Offset(Offset(packed_[operand], offset), Number(constant));
+  return Offset(Offset(base, before), Number(constant));
 }
 
 }  // namespace plimsoll

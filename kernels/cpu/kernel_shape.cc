@@ -15,7 +15,7 @@ constexpr int64_t kMostPackedBytes = 256 << 10;
 // With long axes: what is packed is larger, and is read more often.
 constexpr int64_t kLongBlock = 384;
 // Instructions of a tile, about: more are slow to compile, and do not stay in a core's first cache.
-constexpr double kMostInstructions = 1200;
+constexpr double kMostInstructions = 1000;
 
 // True if the array's elements of neighbouring columns are apart, and are moved one by one.
 bool IsMovedByLane(const TileArray& array) {
@@ -26,6 +26,7 @@ bool IsMovedByLane(const TileArray& array) {
 // Of one row and one vector of columns, about.
 double InstructionsOf(const TileProgram& program, int lanes) {
   constexpr double kMoved = 2;  // Its address, and itself.
+  const AxisSet long_axes = program.AxesOfKind(TileAxisKind::kLong);
   const auto of_array = [&](const TileArray& array) {
     return IsMovedByLane(array) ? kMoved * lanes : 1;
   };
@@ -38,7 +39,9 @@ double InstructionsOf(const TileProgram& program, int lanes) {
         op.kind == TileOpKind::kLoad
             ? of_array(program.operands[static_cast<size_t>(op.index)])
             : std::max(1.0, op.kind == TileOpKind::kCompute ? 2 * CyclesOf(op, lanes) : 1);
-    instructions += count * each;
+    const bool is_long = (op.axes & long_axes) != 0 ||
+                         (op.kind == TileOpKind::kFold && (AxisBit(op.index) & long_axes) != 0);
+    instructions += count * each * (is_long ? kStepsUnrolled : 1);
   }
   for (const TileResult& result : program.results) {
     const auto count = static_cast<double>(program.ShortCount(AxesOf(result.array)));

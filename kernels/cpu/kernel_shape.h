@@ -21,6 +21,9 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
+// Steps along a long axis without a branch, at most.
+inline constexpr int kStepsUnrolled = 4;
+
 // Fails if the machine cannot do what the program asks for.
 Status ExpectMachine(const TileProgram& program, const CpuMachine& machine);
 
