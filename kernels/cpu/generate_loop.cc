@@ -11,7 +11,6 @@
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/kernel_call.h"
-#include "kernels/cpu/kernel_cost.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
@@ -21,15 +20,6 @@
 
 namespace plimsoll {
 namespace {
-
-constexpr int kUsualVectors = 4;
-// So many ops that are the same for all of the batch are worth sharing among more vectors.
-constexpr int kManyOps = 64;
-// Of an element that is moved on its own: its address, and itself.
-constexpr double kInstructionsApart = 2;
-// Of all vectors that go together, about: LLVM takes far longer for more, seconds and hundreds of
-// megabytes.
-constexpr double kMostInstructions = 2400;
 
 // Some vectors of the batch.
 struct Chunk {
@@ -518,71 +508,7 @@ class LoopEmitter {
   llvm::Value* end_ = nullptr;
 };
 
-// Of one vector of the batch, about.
-double InstructionsOf(const LoopProgram& program, int lanes) {
-  // Where the batch is not the last dimension, elements are moved one by one.
-  const auto of_array = [&](const LoopArray& array) {
-    const bool is_apart = array.HasBatch() && array.dimensions.back() != kBatchDimension;
-    return is_apart ? kInstructionsApart * lanes : 1;
-  };
-  double instructions = 0;
-  for (const LoopOp& op : program.ops) {
-    if (!op.varies) continue;
-    if (op.kind == LoopOpKind::kLoad) {
-      instructions += of_array(program.operands[static_cast<size_t>(op.index)]);
-    } else if (op.kind == LoopOpKind::kCompute) {
-      // An instruction takes about half a cycle.
-      instructions += std::max(1.0, 2 * CyclesOf({.type = op.type, .opcode = op.opcode}, lanes));
-    }
-  }
-  for (const LoopResult& result : program.results) {
-    instructions += static_cast<double>(result.values.size()) * of_array(result.array);
-  }
-  return instructions;
-}
-
 }  // namespace
-
-LoopShape ChooseLoopShape(const LoopProgram& program, const CpuMachine& machine) {
-  const std::vector<bool> in_loop = program.InLoop();
-  bool has_f64 = false;
-  int states = 0;
-  int same = 0;
-  for (size_t i = 0; i < program.ops.size(); ++i) {
-    const LoopOp& op = program.ops[i];
-    if (!in_loop[i]) continue;
-    same += op.varies ? 0 : 1;
-    if (!op.varies) continue;
-    has_f64 |= op.type == ScalarType::kF64;
-    states += op.kind == LoopOpKind::kState ? 1 : 0;
-  }
-  LoopShape shape;
-  shape.lanes = machine.vector_bytes / (has_f64 ? 8 : 4);
-  // As many as hide how long instructions take, while most of the state stays in registers.
-  shape.vectors = kUsualVectors;
-  while (shape.vectors > 1 && states * shape.vectors > machine.vector_registers) {
-    shape.vectors /= 2;
-  }
-  if (same > kManyOps && states * 4 * kUsualVectors <= machine.vector_registers) {
-    shape.vectors = 2 * kUsualVectors;
-  }
-  const double instructions = InstructionsOf(program, shape.lanes);
-  while (shape.vectors > 1 && instructions * shape.vectors > kMostInstructions) shape.vectors /= 2;
-  return shape;
-}
-
-Status ExpectMachine(const LoopProgram& program, const CpuMachine& machine) {
-  const bool has_f16 =
-      llvm::any_of(program.ops, [](const LoopOp& op) { return op.type == ScalarType::kF16; });
-  if (has_f16 && !machine.has_half) {
-    return Status(ErrorCode::kNotUnderstood, "the processor has no conversions of f16");
-  }
-  const int lanes = ChooseLoopShape(program, machine).lanes;
-  if (InstructionsOf(program, lanes) > kMostInstructions) {
-    return Status(ErrorCode::kNotUnderstood, "a turn has too many instructions");
-  }
-  return OkStatus();
-}
 
 StatusOr<std::unique_ptr<llvm::Module>> GenerateLoop(llvm::LLVMContext& context,
                                                      const LoopProgram& program,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ir/status.h"
+#include "kernels/cpu/loop_shape.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/loop_program.h"
 #include "llvm/IR/LLVMContext.h"
@@ -20,18 +21,6 @@ namespace plimsoll {
 // each operand, then of each result; lengths are their numbers of steps.
 inline constexpr std::string_view kBatchName = "plimsoll_batch";
 inline constexpr std::string_view kSingleName = "plimsoll_single";
-
-struct LoopShape {
-  int lanes = 8;    // Of one vector.
-  int vectors = 1;  // That go through the loop together.
-
-  bool operator==(const LoopShape&) const = default;
-};
-
-LoopShape ChooseLoopShape(const LoopProgram& program, const CpuMachine& machine);
-
-// That the machine can do all of it.
-Status ExpectMachine(const LoopProgram& program, const CpuMachine& machine);
 
 // The program must be verified.
 StatusOr<std::unique_ptr<llvm::Module>> GenerateLoop(llvm::LLVMContext& context,

@@ -119,6 +119,11 @@ double CyclesOf(const TileOp& op, int lanes) {
   }
 }
 
+double InstructionsOf(const TileOp& op, int lanes) {
+  // An instruction takes about half a cycle.
+  return std::max(1.0, 2 * CyclesOf(op, lanes));
+}
+
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
                                int64_t threads) {
   const CpuMachine& machine = HostMachine();

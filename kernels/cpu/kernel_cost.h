@@ -22,6 +22,12 @@ int FittedLanes(int lanes);
 
 // Of one vector of so many lanes, for an op of the kind kCompute.
 double CyclesOf(const TileOp& op, int lanes);
+// The same in instructions, about, and those of an element that is moved on its own: its address,
+// and itself.
+double InstructionsOf(const TileOp& op, int lanes);
+inline constexpr double kInstructionsApart = 2;
+// LLVM takes far longer for more of them in one block, seconds and hundreds of megabytes.
+inline constexpr double kMostInstructions = 2400;
 
 // For the processor of this process: the time of two cores (kModelCores), and the scratch of that
 // number of threads. Fails if this processor has no such kernel.

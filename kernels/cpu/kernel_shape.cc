@@ -15,7 +15,18 @@ constexpr int64_t kMostPackedBytes = 256 << 10;
 // With long axes: what is packed is larger, and is read more often.
 constexpr int64_t kLongBlock = 384;
 // Instructions of a tile, about: more are slow to compile, and do not stay in a core's first cache.
-constexpr double kMostInstructions = 1000;
+constexpr double kMostOfTile = 1000;
+
+// Of a vector of whatever varies along columns and is widest.
+int LanesOf(const TileProgram& program, const CpuMachine& machine) {
+  int widest = 4;
+  for (const TileOp& op : program.ops) {
+    if ((op.axes & kColumnBit) != 0) {
+      widest = std::max(widest, IsHalf(op.type) ? 4 : BytesOf(op.type));
+    }
+  }
+  return machine.vector_bytes / widest;
+}
 
 // True if the array's elements of neighbouring columns are apart, and are moved one by one.
 bool IsMovedByLane(const TileArray& array) {
@@ -24,21 +35,18 @@ bool IsMovedByLane(const TileArray& array) {
 }
 
 // Of one row and one vector of columns, about.
-double InstructionsOf(const TileProgram& program, int lanes) {
-  constexpr double kMoved = 2;  // Its address, and itself.
+double InstructionsOfElement(const TileProgram& program, int lanes) {
   const AxisSet long_axes = program.AxesOfKind(TileAxisKind::kLong);
   const auto of_array = [&](const TileArray& array) {
-    return IsMovedByLane(array) ? kMoved * lanes : 1;
+    return IsMovedByLane(array) ? kInstructionsApart * lanes : 1;
   };
   double instructions = 0;
   for (const TileOp& op : program.ops) {
     if ((op.axes & kColumnBit) == 0) continue;
     const auto count = static_cast<double>(program.ShortCount(op.axes));
-    // An instruction takes about half a cycle.
-    const double each =
-        op.kind == TileOpKind::kLoad
-            ? of_array(program.operands[static_cast<size_t>(op.index)])
-            : std::max(1.0, op.kind == TileOpKind::kCompute ? 2 * CyclesOf(op, lanes) : 1);
+    const double each = op.kind == TileOpKind::kLoad
+                            ? of_array(program.operands[static_cast<size_t>(op.index)])
+                            : (op.kind == TileOpKind::kCompute ? InstructionsOf(op, lanes) : 1);
     const bool is_long = (op.axes & long_axes) != 0 ||
                          (op.kind == TileOpKind::kFold && (AxisBit(op.index) & long_axes) != 0);
     instructions += count * each * (is_long ? kStepsUnrolled : 1);
@@ -90,6 +98,9 @@ Status ExpectMachine(const TileProgram& program, const CpuMachine& machine) {
   if (uses_half && !machine.has_half) {
     return Status(ErrorCode::kNotUnderstood, "this processor does not convert f16");
   }
+  if (InstructionsOfElement(program, LanesOf(program, machine)) > kMostInstructions) {
+    return Status(ErrorCode::kNotUnderstood, "an element has too many instructions");
+  }
   return OkStatus();
 }
 
@@ -130,13 +141,7 @@ int64_t PackedBytes(const TileProgram& program, const KernelShape& shape,
 
 KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
   KernelShape shape;
-  int widest = 4;
-  for (const TileOp& op : program.ops) {
-    if ((op.axes & kColumnBit) != 0) {
-      widest = std::max(widest, IsHalf(op.type) ? 4 : BytesOf(op.type));
-    }
-  }
-  shape.lanes = machine.vector_bytes / widest;
+  shape.lanes = LanesOf(program, machine);
   int64_t accumulators = 0;
   for (const TileResult& result : program.results) {
     // The best columns are not in registers.
@@ -155,8 +160,8 @@ KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
     shape.rows = machine.vector_registers >= 32 ? 8 : 6;
     shape.vectors = 2;
   }
-  const double instructions = InstructionsOf(program, shape.lanes);
-  while (instructions * shape.rows * shape.vectors > kMostInstructions &&
+  const double instructions = InstructionsOfElement(program, shape.lanes);
+  while (instructions * shape.rows * shape.vectors > kMostOfTile &&
          shape.rows * shape.vectors > 1) {
     int& halved = shape.rows > 1 ? shape.rows : shape.vectors;
     halved = std::max(1, halved / 2);
