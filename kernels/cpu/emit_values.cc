@@ -17,18 +17,6 @@
 namespace plimsoll {
 namespace {
 
-// Steps along a long axis without a branch, and those that are summed before they are added to the
-// whole. Libraries' products of matrices sum at least as many in a row, other sums are more exact.
-struct FoldSteps {
-  int unrolled;
-  int part;
-};
-constexpr FoldSteps kProductSteps = {.unrolled = kStepsUnrolled, .part = 128};
-constexpr FoldSteps kOtherSteps = {.unrolled = kStepsUnrolled, .part = 16};
-// Of what takes long anyway, a branch is a small part, and the code of many steps is not small.
-constexpr FoldSteps kSlowSteps = {.unrolled = 1, .part = 16};
-constexpr double kSlowCycles = 8;
-
 Level LevelOf(AxisSet axes) {
   if ((axes & kColumnBit) != 0) return Level::kColumn;
   return (axes & kRowBit) != 0 ? Level::kRow : Level::kOnce;
@@ -65,17 +53,13 @@ bool HasFewProducts(const TileProgram& program, const CpuMachine& machine) {
   return std::max(sums - differences, products + differences) < std::max(sums, products);
 }
 
-FoldSteps StepsOf(const TileProgram& program, const TileOp& fold) {
-  double cycles = 0;
-  for (const TileOp& op : program.ops) {
-    const bool is_folded = (op.axes & AxisBit(fold.index)) != 0 && (op.axes & kColumnBit) != 0;
-    if (is_folded && op.kind == TileOpKind::kCompute) {
-      cycles += CyclesOf(op, /*lanes=*/1) * static_cast<double>(program.ShortCount(op.axes));
-    }
-  }
-  if (cycles > kSlowCycles) return kSlowSteps;
+// Steps that are summed before they are added to the whole. Libraries' products of matrices sum at
+// least as many in a row, other sums are more exact.
+int StepsSummed(const TileProgram& program, const TileOp& fold) {
+  constexpr int kOfProducts = 128;
+  constexpr int kOfOthers = 16;
   const Opcode folded = program.ops[static_cast<size_t>(fold.operands[0])].opcode;
-  return folded == Opcode::kMultiply ? kProductSteps : kOtherSteps;
+  return folded == Opcode::kMultiply && StepsUnrolled(program, fold) > 1 ? kOfProducts : kOfOthers;
 }
 
 // The index without the axes that the set does not have.
@@ -236,10 +220,10 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
   const auto keep = [&](const Bundle& values, llvm::ArrayRef<llvm::Value*> places) {
     for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(values[i], places[i]);
   };
-  const FoldSteps steps = StepsOf(frame_.program, op);
+  const int summed = StepsSummed(frame_.program, op);
   // The rows and columns that are left over are few, and their code should be small.
   const bool is_rest = tile.rows < frame_.shape.rows || tile.mask != nullptr;
-  const int unrolled = is_rest ? 1 : steps.unrolled;
+  const int unrolled = is_rest ? 1 : StepsUnrolled(frame_.program, op);
   // A part at a time, and its sum into the whole: long sums keep more digits that way. The whole is
   // not in registers, and not needed where there is one part.
   std::vector<llvm::Value*> sums;
@@ -250,10 +234,10 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
     builder_.CreateStore(neutral, parts.back());
   }
   llvm::Value* length = frame_.lengths[static_cast<size_t>(axis)];
-  frame_.Loop(frame_.Number(0), length, frame_.Number(steps.part), [&](llvm::Value* begin) {
+  frame_.Loop(frame_.Number(0), length, frame_.Number(summed), [&](llvm::Value* begin) {
     for (llvm::Value* part : parts) builder_.CreateStore(neutral, part);
     llvm::Value* end = builder_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, builder_.CreateNSWAdd(begin, frame_.Number(steps.part)), length);
+        llvm::Intrinsic::smin, builder_.CreateNSWAdd(begin, frame_.Number(summed)), length);
     llvm::Value* whole = end;
     if (unrolled > 1) {
       llvm::Value* rest =

@@ -36,7 +36,20 @@ bool IsMovedByLane(const TileArray& array) {
 
 // Of one row and one vector of columns, about.
 double InstructionsOfElement(const TileProgram& program, int lanes) {
-  const AxisSet long_axes = program.AxesOfKind(TileAxisKind::kLong);
+  const auto is_long_fold = [&](const TileOp& op) {
+    return op.kind == TileOpKind::kFold &&
+           program.axes[static_cast<size_t>(op.index)].kind == TileAxisKind::kLong;
+  };
+  // What is folded along a long axis is made in each step.
+  const auto steps_of = [&](const TileOp& op) {
+    int steps = is_long_fold(op) ? StepsUnrolled(program, op) : 1;
+    for (const TileOp& fold : program.ops) {
+      if (is_long_fold(fold) && (op.axes & AxisBit(fold.index)) != 0) {
+        steps = std::max(steps, StepsUnrolled(program, fold));
+      }
+    }
+    return steps;
+  };
   const auto of_array = [&](const TileArray& array) {
     return IsMovedByLane(array) ? kInstructionsApart * lanes : 1;
   };
@@ -47,9 +60,7 @@ double InstructionsOfElement(const TileProgram& program, int lanes) {
     const double each = op.kind == TileOpKind::kLoad
                             ? of_array(program.operands[static_cast<size_t>(op.index)])
                             : (op.kind == TileOpKind::kCompute ? InstructionsOf(op, lanes) : 1);
-    const bool is_long = (op.axes & long_axes) != 0 ||
-                         (op.kind == TileOpKind::kFold && (AxisBit(op.index) & long_axes) != 0);
-    instructions += count * each * (is_long ? kStepsUnrolled : 1);
+    instructions += count * each * steps_of(op);
   }
   for (const TileResult& result : program.results) {
     const auto count = static_cast<double>(program.ShortCount(AxesOf(result.array)));
@@ -137,6 +148,20 @@ int64_t PackedBytes(const TileProgram& program, const KernelShape& shape,
     bytes += (size + kPackAlignment - 1) / kPackAlignment * kPackAlignment;
   }
   return bytes;
+}
+
+int StepsUnrolled(const TileProgram& program, const TileOp& fold) {
+  // Of what takes long anyway, a branch is a small part, and the code of many steps is not small.
+  constexpr double kSlowCycles = 8;
+  constexpr int kUsualSteps = 4;
+  double cycles = 0;
+  for (const TileOp& op : program.ops) {
+    const bool is_folded = (op.axes & AxisBit(fold.index)) != 0 && (op.axes & kColumnBit) != 0;
+    if (is_folded && op.kind == TileOpKind::kCompute) {
+      cycles += CyclesOf(op, /*lanes=*/1) * static_cast<double>(program.ShortCount(op.axes));
+    }
+  }
+  return cycles > kSlowCycles ? 1 : kUsualSteps;
 }
 
 KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {

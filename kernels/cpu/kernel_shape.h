@@ -21,8 +21,8 @@ struct KernelShape {
   bool operator==(const KernelShape&) const = default;
 };
 
-// Steps along a long axis without a branch, at most.
-inline constexpr int kStepsUnrolled = 4;
+// Steps along a fold's long axis without a branch.
+int StepsUnrolled(const TileProgram& program, const TileOp& fold);
 
 // Fails if the machine cannot do what the program asks for.
 Status ExpectMachine(const TileProgram& program, const CpuMachine& machine);
