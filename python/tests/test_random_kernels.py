@@ -194,6 +194,10 @@ def test_programs_of_pairs(seed):
         exact = jax.jit(lambda *a: program(*a))(*(jnp.asarray(a, wide) for a in program.arguments))
     for one, other, right in zip(*map(jax.tree.leaves, (found, plain, exact)), strict=True):
         assert one.dtype == other.dtype and one.shape == other.shape
+        if one.dtype == bool and not program.is_integer:
+            # Numbers next to what they are compared with may be rounded to either side of it.
+            assert np.mean(one != other) <= 0.02
+            continue
         if not jnp.issubdtype(one.dtype, jnp.floating):
             np.testing.assert_array_equal(one, other)
             continue
