@@ -15,7 +15,7 @@ constexpr int64_t kMostPackedBytes = 256 << 10;
 // With long axes: what is packed is larger, and is read more often.
 constexpr int64_t kLongBlock = 384;
 // Instructions of a tile, about: more are slow to compile, and do not stay in a core's first cache.
-constexpr double kMostOfTile = 1000;
+constexpr double kMostOfTile = 1300;
 
 // Of a vector of whatever varies along columns and is widest.
 int LanesOf(const TileProgram& program, const CpuMachine& machine) {
