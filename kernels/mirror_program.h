@@ -1,0 +1,42 @@
+// Kernels whose rows and columns are the same points, such as K(x, x) @ v: what a pair (r, c) gives
+// to row r and what the pair (c, r) gives to row c have most of their work in common, so a kernel of
+// both needs only half of all pairs.
+
+#ifndef PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
+#define PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kernels/staged_program.h"
+#include "kernels/tile_program.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace plimsoll {
+
+// Two arguments, the first of which has rows where the second has columns.
+using ArgumentPair = std::pair<int, int>;
+
+// A tile program as the only stage of a kernel.
+StagedProgram AsStages(TileProgram program);
+
+// The pairs of arguments that may be the same array.
+std::vector<ArgumentPair> PairsOfArguments(const StagedProgram& program);
+
+// With each stage, what the pairs that are turned around give: sums over rows, kept by columns, in
+// stages that may reduce rows. Its arguments and panels are those of the kernel. Of the kernel's n
+// results, the result n + i is what result i gets from turned pairs, with the row's axis last.
+struct MirroredProgram {
+  StagedProgram program;
+  int result_count = 0;  // Of the kernel: n.
+};
+
+// Nothing if a stage needs another one's results, or if what it sums is not known for turned pairs.
+// Arrays of the pairs have to be equal.
+std::optional<MirroredProgram> MirrorProgram(const StagedProgram& program,
+                                             llvm::ArrayRef<ArgumentPair> equal);
+
+}  // namespace plimsoll
+
+#endif  // PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
