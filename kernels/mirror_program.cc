@@ -28,12 +28,12 @@ bool IsTurned(const TileArray& rows, const TileArray& columns) {
 class ProgramMirror {
  public:
   ProgramMirror(const StagedProgram& program, llvm::ArrayRef<ArgumentPair> equal)
-      : program_(program), equal_(equal) {
-    mirrored_.result_count = program.CountOf(StagePlaceKind::kResult);
-    panels_.resize(static_cast<size_t>(program.CountOf(StagePlaceKind::kPanel)));
-  }
+      : program_(program),
+        equal_(equal),
+        result_count_(program.CountOf(StagePlaceKind::kResult)),
+        panels_(static_cast<size_t>(program.CountOf(StagePlaceKind::kPanel))) {}
 
-  std::optional<MirroredProgram> Make() {
+  std::optional<StagedProgram> Make() {
     for (const Stage& stage : program_.stages) {
       if (!CanBeMirrored(stage)) return std::nullopt;
       const bool is_product = SummedAxis(stage.program) != kNoAxis;
@@ -51,7 +51,7 @@ class ProgramMirror {
   }
 
   StagePlace TurnedResult(const StagePlace& place) const {
-    return {.kind = StagePlaceKind::kResult, .number = place.number + mirrored_.result_count};
+    return {.kind = StagePlaceKind::kResult, .number = place.number + result_count_};
   }
 
   // The batch first and the columns last, where sums over rows are kept.
@@ -131,13 +131,13 @@ class ProgramMirror {
                                        .array = KeptByColumns(stage.program, result.array)});
       stage.results.push_back(TurnedResult(place));
     }
-    mirrored_.program.stages.push_back(std::move(stage));
+    mirrored_.stages.push_back(std::move(stage));
     return true;
   }
 
   // A panel times a matrix, and behind it the panel's transpose times the same matrix.
   bool AddProduct(const Stage& original) {
-    mirrored_.program.stages.push_back(original);
+    mirrored_.stages.push_back(original);
     const TileProgram& program = original.program;
     const int summed = SummedAxis(program);
     Stage stage = {.program = {.axes = program.axes, .operands = {}, .ops = {}, .results = {}},
@@ -179,8 +179,8 @@ class ProgramMirror {
     });
     // Two loads, their product and its sum: nothing else is known to be the same for turned pairs.
     constexpr size_t kOps = 4;
-    if (program.results.size() != 1 || program.operands.size() != 2 ||
-        program.ops.size() != kOps || panel == original.operands.end()) {
+    if (program.results.size() != 1 || program.operands.size() != 2 || program.ops.size() != kOps ||
+        panel == original.operands.end()) {
       return false;
     }
     const TileOp& fold = program.ops[static_cast<size_t>(program.results[0].value)];
@@ -197,17 +197,18 @@ class ProgramMirror {
     if (!value.ok()) return false;
     TileArray array = KeptByColumns(program, program.results[0].array);
     array.axes.insert(array.axes.end() - 1, kRowAxis);
-    const Status added = AddResult(turned, {.value = *value,
-                                            .reducer = program.results[0].reducer,
-                                            .array = std::move(array)});
+    const Status added = AddResult(
+        turned,
+        {.value = *value, .reducer = program.results[0].reducer, .array = std::move(array)});
     if (!added.ok()) return false;
-    mirrored_.program.stages.push_back(std::move(stage));
+    mirrored_.stages.push_back(std::move(stage));
     return true;
   }
 
   const StagedProgram& program_;
   llvm::ArrayRef<ArgumentPair> equal_;
-  MirroredProgram mirrored_;
+  const int result_count_;
+  StagedProgram mirrored_;
   // Of each panel: whether it is the negative of itself for turned pairs, or nothing.
   std::vector<std::optional<bool>> panels_;
 };
@@ -244,8 +245,8 @@ std::vector<ArgumentPair> PairsOfArguments(const StagedProgram& program) {
   return pairs;
 }
 
-std::optional<MirroredProgram> MirrorProgram(const StagedProgram& program,
-                                             llvm::ArrayRef<ArgumentPair> equal) {
+std::optional<StagedProgram> MirrorProgram(const StagedProgram& program,
+                                           llvm::ArrayRef<ArgumentPair> equal) {
   return ProgramMirror(program, equal).Make();
 }
 

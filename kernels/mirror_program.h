@@ -1,6 +1,6 @@
 // Kernels whose rows and columns are the same points, such as K(x, x) @ v: what a pair (r, c) gives
-// to row r and what the pair (c, r) gives to row c have most of their work in common, so a kernel of
-// both needs only half of all pairs.
+// to row r and what the pair (c, r) gives to row c have most of their work in common, so a kernel
+// of both needs only half of all pairs.
 
 #ifndef PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
 #define PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
@@ -24,18 +24,15 @@ StagedProgram AsStages(TileProgram program);
 // The pairs of arguments that may be the same array.
 std::vector<ArgumentPair> PairsOfArguments(const StagedProgram& program);
 
-// With each stage, what the pairs that are turned around give: sums over rows, kept by columns, in
-// stages that may reduce rows. Its arguments and panels are those of the kernel. Of the kernel's n
-// results, the result n + i is what result i gets from turned pairs, with the row's axis last.
-struct MirroredProgram {
-  StagedProgram program;
-  int result_count = 0;  // Of the kernel: n.
-};
-
+// A program that also makes what pairs give that are turned around. Its arguments and panels are
+// those of the kernel. Of the kernel's n results, the result n + i is what result i gets from
+// turned pairs: sums over rows, kept by columns, which are its last axis. Stages of other programs
+// may not reduce rows, so it is not one that `Verify` takes.
+//
 // Nothing if a stage needs another one's results, or if what it sums is not known for turned pairs.
 // Arrays of the pairs have to be equal.
-std::optional<MirroredProgram> MirrorProgram(const StagedProgram& program,
-                                             llvm::ArrayRef<ArgumentPair> equal);
+std::optional<StagedProgram> MirrorProgram(const StagedProgram& program,
+                                           llvm::ArrayRef<ArgumentPair> equal);
 
 }  // namespace plimsoll
 

@@ -15,11 +15,10 @@ namespace {
 std::string Mirror(std::string_view text, const std::vector<ArgumentPair>& equal) {
   const StatusOr<TileProgram> program = ReadTiles(text);
   EXPECT_TRUE(program.ok()) << program.status().ToString();
-  const std::optional<MirroredProgram> mirrored = MirrorProgram(AsStages(*program), equal);
+  const std::optional<StagedProgram> mirrored = MirrorProgram(AsStages(*program), equal);
   if (!mirrored) return "";
-  EXPECT_EQ(mirrored->program.stages.size(), 1);
-  EXPECT_EQ(mirrored->result_count, program->results.size());
-  const TileProgram& made = mirrored->program.stages[0].program;
+  EXPECT_EQ(mirrored->stages.size(), 1);
+  const TileProgram& made = mirrored->stages[0].program;
   EXPECT_TRUE(Verify(made).ok()) << Verify(made).ToString();
   return WriteTiles(made);
 }
@@ -180,18 +179,18 @@ result f32[r, c] = add %3
 )");
 }
 
-std::optional<MirroredProgram> MirrorStages(std::string_view text,
-                                            const std::vector<ArgumentPair>& equal) {
+std::optional<StagedProgram> MirrorStages(std::string_view text,
+                                          const std::vector<ArgumentPair>& equal) {
   const StatusOr<StagedProgram> program = ReadStages(text);
   EXPECT_TRUE(program.ok()) << program.status().ToString();
   return MirrorProgram(*program, equal);
 }
 
 TEST(MirrorProgram, MultipliesPanelsFromTheOtherSide) {
-  const std::optional<MirroredProgram> even = MirrorStages(Staged("multiply", "%2"), {{0, 1}});
+  const std::optional<StagedProgram> even = MirrorStages(Staged("multiply", "%2"), {{0, 1}});
   ASSERT_TRUE(even);
-  ASSERT_EQ(even->program.stages.size(), 3);
-  const Stage& stage = even->program.stages[2];
+  ASSERT_EQ(even->stages.size(), 3);
+  const Stage& stage = even->stages[2];
   EXPECT_EQ(WriteTiles(stage.program), R"(axes r c l0
 operand f32[l0, c]
 operand f32[l0, r]
@@ -203,9 +202,9 @@ result f32[r, c] = add %3
 )");
   EXPECT_EQ(stage.rows, 2);
   EXPECT_EQ(stage.results[0], (StagePlace{.kind = StagePlaceKind::kResult, .number = 1}));
-  const std::optional<MirroredProgram> odd = MirrorStages(Staged("subtract", "%2"), {{0, 1}});
+  const std::optional<StagedProgram> odd = MirrorStages(Staged("subtract", "%2"), {{0, 1}});
   ASSERT_TRUE(odd);
-  EXPECT_NE(WriteTiles(odd->program.stages[2].program).find("negate"), std::string::npos);
+  EXPECT_NE(WriteTiles(odd->stages[2].program).find("negate"), std::string::npos);
 }
 
 TEST(MirrorProgram, LeavesAlonePanelsThatAreNotSymmetric) {

@@ -71,8 +71,8 @@ int OpTurner::Plain(TurnedValue value) {
 TurnedValue OpTurner::Difference(const TileOp& op, int a, int b) {
   TileOp difference = op;
   difference.opcode = Opcode::kSubtract;
-  difference.axes = program_.ops[static_cast<size_t>(a)].axes |
-                    program_.ops[static_cast<size_t>(b)].axes;
+  difference.axes =
+      program_.ops[static_cast<size_t>(a)].axes | program_.ops[static_cast<size_t>(b)].axes;
   difference.operands = {b, a};
   if (const std::optional<int> found = Find(difference)) return {.op = *found, .is_negated = true};
   return {.op = WithOperands(difference, {a, b})};

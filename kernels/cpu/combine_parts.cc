@@ -85,10 +85,17 @@ void FillNeutral(Opcode reducer, ScalarType type, void* data, int64_t count) {
 }
 
 void CombineInto(Opcode reducer, ScalarType type, void* to, const void* from, int64_t count) {
+  CombineApart(reducer, type, to, 1, from, count);
+}
+
+void CombineApart(Opcode reducer, ScalarType type, void* to, int64_t apart, const void* from,
+                  int64_t count) {
   WithType(type, [&](auto number) {
     auto* first = static_cast<decltype(number)*>(to);
     const auto* second = static_cast<const decltype(number)*>(from);
-    for (int64_t i = 0; i < count; ++i) first[i] = Combine(reducer, first[i], second[i]);
+    for (int64_t i = 0; i < count; ++i) {
+      first[i * apart] = Combine(reducer, first[i * apart], second[i]);
+    }
   });
 }
 

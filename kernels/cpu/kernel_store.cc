@@ -162,12 +162,18 @@ StatusOr<const CompiledStages*> KernelStore::FindStages(std::string_view program
   return FindIn(stages_, program, [&]() -> StatusOr<std::unique_ptr<CompiledStages>> {
     auto stages = std::make_unique<CompiledStages>();
     ASSIGN_OR_RETURN(stages->program, ReadStages(program));
-    for (const Stage& stage : stages->program.stages) {
-      ASSIGN_OR_RETURN(const CompiledKernel* kernel, Find(WriteTiles(stage.program)));
-      stages->kernels.push_back(kernel);
-    }
+    ASSIGN_OR_RETURN(stages->kernels, FindAll(stages->program));
     return stages;
   });
+}
+
+StatusOr<std::vector<const CompiledKernel*>> KernelStore::FindAll(const StagedProgram& program) {
+  std::vector<const CompiledKernel*> kernels;
+  for (const Stage& stage : program.stages) {
+    ASSIGN_OR_RETURN(const CompiledKernel* kernel, Find(WriteTiles(stage.program)));
+    kernels.push_back(kernel);
+  }
+  return kernels;
 }
 
 std::optional<std::string> KernelStore::GetText(std::string_view name) const {

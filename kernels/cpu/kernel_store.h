@@ -43,6 +43,8 @@ class KernelStore {
   StatusOr<const CompiledLoop*> FindLoop(std::string_view program);
   // The same for a staged program.
   StatusOr<const CompiledStages*> FindStages(std::string_view program);
+  // The kernels of all stages.
+  StatusOr<std::vector<const CompiledKernel*>> FindAll(const StagedProgram& program);
 
   // A text that is kept for this processor and this build, under a name.
   std::optional<std::string> GetText(std::string_view name) const;

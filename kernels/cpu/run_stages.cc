@@ -61,9 +61,9 @@ class StagesRun {
       return;
     }
     for (int64_t column = 0; column < layout_.columns; column += layout_.columns_at_once) {
-      RunSlab(task, group,
-              {.begin = column,
-               .end = std::min(column + layout_.columns_at_once, layout_.columns)});
+      RunSlab(
+          task, group,
+          {.begin = column, .end = std::min(column + layout_.columns_at_once, layout_.columns)});
     }
   }
 

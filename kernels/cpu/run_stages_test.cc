@@ -19,10 +19,11 @@ namespace {
 
 using testing::Decode;
 using testing::Encode;
-using testing::Evaluate;
+using testing::EvaluateStages;
 using testing::GuardedBytes;
 using testing::NumberArray;
 using testing::RunOnThreads;
+using testing::TypeOf;
 
 // A stage that is a product of two matrices, of each element of the batch.
 std::string Product(std::string_view places, std::string_view left, std::string_view right,
@@ -162,43 +163,6 @@ NumberArray Numbers(std::vector<int64_t> shape, int seed) {
     array.numbers[i] = testing::RoundTo(ScalarType::kBF16, array.numbers[i]);
   }
   return array;
-}
-
-// Each stage as a whole, one after the other.
-std::vector<NumberArray> EvaluateStages(const StagedProgram& program,
-                                        const std::vector<NumberArray>& arguments) {
-  std::vector<NumberArray> arrays[] = {arguments, {}, {}};
-  for (const Stage& stage : program.stages) {
-    std::vector<int64_t> lengths(stage.program.axes.size(), 1);
-    std::vector<NumberArray> operands;
-    for (size_t i = 0; i < stage.operands.size(); ++i) {
-      const StagePlace& place = stage.operands[i];
-      operands.push_back(
-          arrays[static_cast<size_t>(place.kind)][static_cast<size_t>(place.number)]);
-      for (size_t j = 0; j < operands.back().shape.size(); ++j) {
-        const int axis = stage.program.operands[i].axes[j];
-        lengths[static_cast<size_t>(axis)] = operands.back().shape[j];
-      }
-    }
-    const std::vector<NumberArray> results = Evaluate(stage.program, lengths, operands);
-    for (size_t i = 0; i < results.size(); ++i) {
-      arrays[static_cast<size_t>(stage.results[i].kind)].push_back(results[i]);
-    }
-  }
-  return arrays[static_cast<size_t>(StagePlaceKind::kResult)];
-}
-
-ScalarType TypeOf(const StagedProgram& program, StagePlaceKind kind, size_t number) {
-  const StagePlace wanted = {.kind = kind, .number = static_cast<int>(number)};
-  for (const Stage& stage : program.stages) {
-    for (size_t i = 0; i < stage.operands.size(); ++i) {
-      if (stage.operands[i] == wanted) return stage.program.operands[i].type;
-    }
-    for (size_t i = 0; i < stage.results.size(); ++i) {
-      if (stage.results[i] == wanted) return stage.program.results[i].array.type;
-    }
-  }
-  return ScalarType::kF32;
 }
 
 // In memory that is guarded behind each array, or before it.

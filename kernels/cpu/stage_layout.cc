@@ -45,13 +45,7 @@ class LayoutMaker {
       : program_(program), shapes_(shapes), operands_(operands), results_(results) {}
 
   StatusOr<StagesLayout> Make(int64_t threads) {
-    if (operands_.size() != static_cast<size_t>(program_.CountOf(StagePlaceKind::kArgument)) ||
-        results_.size() != static_cast<size_t>(program_.CountOf(StagePlaceKind::kResult))) {
-      return Error("their number is another");
-    }
-    layout_.panels.resize(static_cast<size_t>(program_.CountOf(StagePlaceKind::kPanel)));
-    for (const Stage& stage : program_.stages) RETURN_IF_ERROR(FindLengths(stage));
-    RETURN_IF_ERROR(FindCommonLengths());
+    RETURN_IF_ERROR(FindAllLengths());
     Status status = PlaceColumns(layout_.columns);
     const bool has_few_rows =
         layout_.rows_of_piece < kFewRows && layout_.rows_of_piece < layout_.rows;
@@ -63,7 +57,30 @@ class LayoutMaker {
     return std::move(layout_);
   }
 
+  StatusOr<StagesLayout> MakeBlocks(llvm::function_ref<int64_t(int64_t)> block_of) {
+    RETURN_IF_ERROR(FindAllLengths());
+    if (program_.stages.size() == 1 && layout_.column_axes.empty()) {
+      layout_.column_axes = {kColumnAxis};
+      layout_.columns = layout_.stages[0].lengths[kColumnAxis];
+    }
+    if (!CanHaveSlabs()) {
+      return Status(ErrorCode::kNotUnderstood, "a stage needs all columns at once");
+    }
+    RETURN_IF_ERROR(PlaceColumns(block_of(layout_.columns)));
+    return std::move(layout_);
+  }
+
  private:
+  Status FindAllLengths() {
+    if (operands_.size() != static_cast<size_t>(program_.CountOf(StagePlaceKind::kArgument)) ||
+        results_.size() != static_cast<size_t>(program_.CountOf(StagePlaceKind::kResult))) {
+      return Error("their number is another");
+    }
+    layout_.panels.resize(static_cast<size_t>(program_.CountOf(StagePlaceKind::kPanel)));
+    for (const Stage& stage : program_.stages) RETURN_IF_ERROR(FindLengths(stage));
+    return FindCommonLengths();
+  }
+
   llvm::ArrayRef<int64_t> ShapeOf(const StagePlace& place) const {
     const auto number = static_cast<size_t>(place.number);
     switch (place.kind) {
@@ -375,6 +392,14 @@ StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,
                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
                                     int64_t threads) {
   return LayoutMaker(program, shapes, operands, results).Make(threads);
+}
+
+StatusOr<StagesLayout> LayOutBlocks(const StagedProgram& program,
+                                    llvm::ArrayRef<KernelShape> shapes,
+                                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
+                                    llvm::function_ref<int64_t(int64_t)> block_of) {
+  return LayoutMaker(program, shapes, operands, results).MakeBlocks(block_of);
 }
 
 int64_t ScratchBytes(const StagesLayout& layout, int64_t threads) {

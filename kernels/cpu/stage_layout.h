@@ -10,6 +10,7 @@
 #include "kernels/cpu/kernel_shape.h"
 #include "kernels/staged_program.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace plimsoll {
 
@@ -68,6 +69,14 @@ StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,
                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
                                     int64_t threads);
+
+// The same for a program that is run for a block of columns at a time, as many as the function says
+// for so many columns, and whatever rows.
+StatusOr<StagesLayout> LayOutBlocks(const StagedProgram& program,
+                                    llvm::ArrayRef<KernelShape> shapes,
+                                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
+                                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
+                                    llvm::function_ref<int64_t(int64_t)> block_of);
 
 // What a call wants for that number of threads. With less, fewer of them take part.
 int64_t ScratchBytes(const StagesLayout& layout, int64_t threads);

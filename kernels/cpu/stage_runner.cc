@@ -122,9 +122,9 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
     }
     for (size_t i = 0; i < results.size(); ++i) {
       if (stage.results[i].kind != StagePlaceKind::kPanel) continue;
-      results[i] = static_cast<char*>(results[i]) -
-                   columns.begin * StridesOfResult(number, i)[axis] *
-                       BytesOf(stage.program.results[i].array.type);
+      results[i] =
+          static_cast<char*>(results[i]) - columns.begin * StridesOfResult(number, i)[axis] *
+                                               BytesOf(stage.program.results[i].array.type);
     }
   }
   KernelCall call = {.operands = operands.data(),
@@ -152,9 +152,9 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
     lengths[static_cast<size_t>(summed)] = next;
     RunColumns(number, call, own, packs);
     for (size_t i = 0; i < operands.size(); ++i) {
-      operands[i] = static_cast<const char*>(operands[i]) +
-                    next * StridesOfOperand(number, i)[summed] *
-                        BytesOf(stage.program.operands[i].type);
+      operands[i] =
+          static_cast<const char*>(operands[i]) +
+          next * StridesOfOperand(number, i)[summed] * BytesOf(stage.program.operands[i].type);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "kernels/evaluate_loop.h"
 #include "kernels/evaluate_tiles.h"
 #include "kernels/loop_text.h"
+#include "kernels/staged_program.h"
 #include "kernels/tile_text.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -156,6 +158,45 @@ inline NumberArray Zeros(std::vector<int64_t> shape) {
   size_t count = 1;
   for (const int64_t size : shape) count *= static_cast<size_t>(size);
   return {.shape = std::move(shape), .numbers = std::vector<double>(count, 0)};
+}
+
+// Each stage as a whole, one after the other.
+inline std::vector<NumberArray> EvaluateStages(const StagedProgram& program,
+                                               const std::vector<NumberArray>& arguments) {
+  std::vector<NumberArray> arrays[] = {arguments, {}, {}};
+  for (const Stage& stage : program.stages) {
+    std::vector<int64_t> lengths;
+    for (const TileAxis& axis : stage.program.axes)
+      lengths.push_back(std::max<int64_t>(1, axis.length));
+    std::vector<NumberArray> operands;
+    for (size_t i = 0; i < stage.operands.size(); ++i) {
+      const StagePlace& place = stage.operands[i];
+      operands.push_back(
+          arrays[static_cast<size_t>(place.kind)][static_cast<size_t>(place.number)]);
+      for (size_t j = 0; j < operands.back().shape.size(); ++j) {
+        const int axis = stage.program.operands[i].axes[j];
+        if (axis != kNoAxis) lengths[static_cast<size_t>(axis)] = operands.back().shape[j];
+      }
+    }
+    const std::vector<NumberArray> results = Evaluate(stage.program, lengths, operands);
+    for (size_t i = 0; i < results.size(); ++i) {
+      arrays[static_cast<size_t>(stage.results[i].kind)].push_back(results[i]);
+    }
+  }
+  return arrays[static_cast<size_t>(StagePlaceKind::kResult)];
+}
+
+inline ScalarType TypeOf(const StagedProgram& program, StagePlaceKind kind, size_t number) {
+  const StagePlace wanted = {.kind = kind, .number = static_cast<int>(number)};
+  for (const Stage& stage : program.stages) {
+    for (size_t i = 0; i < stage.operands.size(); ++i) {
+      if (stage.operands[i] == wanted) return stage.program.operands[i].type;
+    }
+    for (size_t i = 0; i < stage.results.size(); ++i) {
+      if (stage.results[i] == wanted) return stage.program.results[i].array.type;
+    }
+  }
+  return ScalarType::kF32;
 }
 
 // Operands and results of one call.
