@@ -1,6 +1,8 @@
 #include "kernels/mirror_program.h"
 
+#include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "kernels/masked_columns.h"
 #include "kernels/turn_ops.h"
@@ -75,24 +77,28 @@ class ProgramMirror {
     if (place.kind == StagePlaceKind::kPanel) {
       const std::optional<bool>& is_negated = panels_[static_cast<size_t>(place.number)];
       if (!is_negated) return std::nullopt;
-      return TurnedValue{.op = load, .is_negated = *is_negated};
+      return TurnedValue{.op = load, .factor = *is_negated ? -1.0 : 1.0};
     }
     const TileArray array = stage.program.operands[operand];
     if ((op.axes & kPairBits) == kPairBits) return std::nullopt;
     size_t turned = 0;
-    while (turned < stage.operands.size() && !IsEqual(stage, operand, turned)) ++turned;
-    if (turned == stage.operands.size()) {
+    std::optional<double> factor;
+    for (; turned < stage.operands.size(); ++turned) {
+      factor = FactorOf(stage, operand, turned);
+      if (factor) break;
+    }
+    if (!factor) {
       stage.operands.push_back(place);
       stage.program.operands.push_back(Turned(array));
     }
     op.index = static_cast<int>(turned);
     op.axes = AxesOf(stage.program.operands[turned]);
-    return TurnedValue{.op = turner.Intern(std::move(op))};
+    return TurnedValue{.op = turner.Intern(std::move(op)), .factor = factor.value_or(1)};
   }
 
-  // True if an operand's elements for the columns are those of another one for the rows, or the
-  // other way round.
-  bool IsEqual(const Stage& stage, size_t operand, size_t other) const {
+  // What another operand's numbers have to be multiplied with to be those of this one along the
+  // other axis; nothing if they are not the same points.
+  std::optional<double> FactorOf(const Stage& stage, size_t operand, size_t other) const {
     const std::vector<TileArray>& arrays = stage.program.operands;
     for (const auto& [rows, columns] : {std::pair(operand, other), std::pair(other, operand)}) {
       if (stage.operands[rows].kind != StagePlaceKind::kArgument ||
@@ -100,10 +106,14 @@ class ProgramMirror {
           !IsTurned(arrays[rows], arrays[columns])) {
         continue;
       }
-      const ArgumentPair pair(stage.operands[rows].number, stage.operands[columns].number);
-      if (pair.first == pair.second || llvm::is_contained(equal_, pair)) return true;
+      if (stage.operands[rows] == stage.operands[columns]) return 1;
+      const auto found = llvm::find_if(equal_, [&](const ArgumentPair& pair) {
+        return pair.rows == stage.operands[rows].number &&
+               pair.columns == stage.operands[columns].number;
+      });
+      if (found != equal_.end()) return rows == operand ? found->factor : 1 / found->factor;
     }
-    return false;
+    return std::nullopt;
   }
 
   // Values of a tile, with what turned pairs give of them.
@@ -115,8 +125,9 @@ class ProgramMirror {
       const StagePlace& place = original.results[i];
       if (place.kind == StagePlaceKind::kPanel) {
         const std::optional<TurnedValue> turned = turner.Turn(result.value);
-        if (!turned || turned->op != result.value) return false;
-        panels_[static_cast<size_t>(place.number)] = turned->is_negated;
+        const bool is_same = turned && turned->op == result.value;
+        if (!is_same || std::abs(turned->factor) != 1) return false;
+        panels_[static_cast<size_t>(place.number)] = turned->factor < 0;
         continue;
       }
       if (result.reduced != kColumnBit || result.follows >= 0 ||
@@ -232,10 +243,11 @@ std::vector<ArgumentPair> PairsOfArguments(const StagedProgram& program) {
   for (const Stage& stage : program.stages) {
     for (size_t i = 0; i < stage.operands.size(); ++i) {
       for (size_t j = 0; j < stage.operands.size(); ++j) {
-        const ArgumentPair pair(stage.operands[i].number, stage.operands[j].number);
+        const ArgumentPair pair = {.rows = stage.operands[i].number,
+                                   .columns = stage.operands[j].number};
         const bool are_arguments = stage.operands[i].kind == StagePlaceKind::kArgument &&
                                    stage.operands[j].kind == StagePlaceKind::kArgument;
-        if (are_arguments && pair.first != pair.second && !llvm::is_contained(pairs, pair) &&
+        if (are_arguments && pair.rows != pair.columns && !llvm::is_contained(pairs, pair) &&
             IsTurned(stage.program.operands[i], stage.program.operands[j])) {
           pairs.push_back(pair);
         }

@@ -5,8 +5,8 @@
 #ifndef PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
 #define PLIMSOLL_KERNELS_MIRROR_PROGRAM_H_
 
+#include <compare>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "kernels/staged_program.h"
@@ -15,13 +15,21 @@
 
 namespace plimsoll {
 
-// Two arguments, the first of which has rows where the second has columns.
-using ArgumentPair = std::pair<int, int>;
+// Two arguments, the first of which has rows where the second has columns, and the factor by which
+// the first one's numbers are those of the second: 1, another power of two as in 2 * x @ x.T, or
+// the negative of one.
+struct ArgumentPair {
+  int rows = 0;
+  int columns = 0;
+  double factor = 1;
+
+  auto operator<=>(const ArgumentPair&) const = default;
+};
 
 // A tile program as the only stage of a kernel.
 StagedProgram AsStages(TileProgram program);
 
-// The pairs of arguments that may be the same array.
+// The pairs of arguments that may be the same array, but for a factor.
 std::vector<ArgumentPair> PairsOfArguments(const StagedProgram& program);
 
 // A program that also makes what pairs give that are turned around. Its arguments and panels are
@@ -30,7 +38,7 @@ std::vector<ArgumentPair> PairsOfArguments(const StagedProgram& program);
 // may not reduce rows, so it is not one that `Verify` takes.
 //
 // Nothing if a stage needs another one's results, or if what it sums is not known for turned pairs.
-// Arrays of the pairs have to be equal.
+// Arrays of the pairs have to be as they say.
 std::optional<StagedProgram> MirrorProgram(const StagedProgram& program,
                                            llvm::ArrayRef<ArgumentPair> equal);
 

@@ -97,6 +97,37 @@ TEST(MirrorProgram, ComputesAnewWhatIsNotSymmetric) {
   EXPECT_NE(mirrored.find("operand f32[1, r, s0]"), std::string::npos) << mirrored;
 }
 
+TEST(MirrorProgram, KnowsTheSamePointsButForAFactor) {
+  const std::string_view text = R"(axes r c l0
+operand f32[r, l0]
+operand f32[c, l0]
+%0 = load 0
+%1 = load 1
+%2 = multiply %0, %1
+%3 = fold add l0 %2
+%4 = exponential %3
+result f32[r] = add c %4
+)";
+  EXPECT_EQ(Mirror(text, {{.rows = 0, .columns = 1, .factor = -2}}),
+            StrCat(text, "result f32[c] = add r %4\n"));
+  EXPECT_NE(Mirror(R"(axes r c
+operand f32[r]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = add %0, %1
+result f32[r] = add c %2
+)",
+                   {{.rows = 0, .columns = 1, .factor = 2}})
+                .find(R"(%3 = constant f32 1073741824
+%4 = multiply %3, %1
+%5 = constant f32 1056964608
+%6 = multiply %5, %0
+%7 = add %4, %6
+)"),
+            std::string::npos);
+}
+
 TEST(MirrorProgram, TurnsPositions) {
   EXPECT_EQ(Mirror(R"(axes r c
 operand f32[r]

@@ -1,6 +1,9 @@
 #include "kernels/turn_ops.h"
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -61,10 +64,16 @@ int OpTurner::WithOperands(TileOp op, std::vector<int> operands) {
 }
 
 int OpTurner::Plain(TurnedValue value) {
-  if (!value.is_negated) return value.op;
+  if (value.factor == 1) return value.op;
   const ScalarType type = program_.ops[static_cast<size_t>(value.op)].type;
-  return WithOperands({.kind = TileOpKind::kCompute, .type = type, .opcode = Opcode::kNegate},
-                      {value.op});
+  TileOp op = {.kind = TileOpKind::kCompute, .type = type, .opcode = Opcode::kNegate};
+  if (value.factor == -1) return WithOperands(std::move(op), {value.op});
+  op.opcode = Opcode::kMultiply;
+  const uint64_t bits = type == ScalarType::kF64
+                            ? std::bit_cast<uint64_t>(value.factor)
+                            : std::bit_cast<uint32_t>(static_cast<float>(value.factor));
+  const int factor = Intern({.kind = TileOpKind::kConstant, .type = type, .bits = bits});
+  return WithOperands(std::move(op), {factor, value.op});
 }
 
 // Of two values, for an op of their type.
@@ -74,18 +83,22 @@ TurnedValue OpTurner::Difference(const TileOp& op, int a, int b) {
   difference.axes =
       program_.ops[static_cast<size_t>(a)].axes | program_.ops[static_cast<size_t>(b)].axes;
   difference.operands = {b, a};
-  if (const std::optional<int> found = Find(difference)) return {.op = *found, .is_negated = true};
-  return {.op = WithOperands(difference, {a, b})};
+  if (const std::optional<int> found = Find(difference)) return {.op = *found, .factor = -1};
+  return {.op = WithOperands(std::move(difference), {a, b})};
+}
+
+int OpTurner::Sum(TileOp op, int a, int b) {
+  op.opcode = Opcode::kAdd;
+  return WithOperands(std::move(op), {a, b});
 }
 
 std::optional<TurnedValue> OpTurner::TurnSum(const TileOp& op, TurnedValue a, TurnedValue b) {
-  if (op.opcode == Opcode::kSubtract) b.is_negated = !b.is_negated;
-  if (a.is_negated != b.is_negated) {
-    return a.is_negated ? Difference(op, b.op, a.op) : Difference(op, a.op, b.op);
-  }
-  TileOp sum = op;
-  sum.opcode = Opcode::kAdd;
-  return TurnedValue{.op = WithOperands(sum, {a.op, b.op}), .is_negated = a.is_negated};
+  if (op.opcode == Opcode::kSubtract) b.factor = -b.factor;
+  if (a.factor == b.factor) return TurnedValue{.op = Sum(op, a.op, b.op), .factor = a.factor};
+  if (a.factor != -b.factor) return TurnedValue{.op = Sum(op, Plain(a), Plain(b))};
+  TurnedValue difference = Difference(op, a.op, b.op);
+  difference.factor *= a.factor;
+  return difference;
 }
 
 std::optional<TurnedValue> OpTurner::TurnNew(int number) {
@@ -108,7 +121,7 @@ std::optional<TurnedValue> OpTurner::TurnNew(int number) {
   switch (op.opcode) {
     case Opcode::kAdd:
       if (op.kind == TileOpKind::kFold) {
-        return TurnedValue{.op = WithOperands(op, {first.op}), .is_negated = first.is_negated};
+        return TurnedValue{.op = WithOperands(op, {first.op}), .factor = first.factor};
       }
       return TurnSum(op, first, operands[1]);
     case Opcode::kSubtract:
@@ -116,21 +129,22 @@ std::optional<TurnedValue> OpTurner::TurnNew(int number) {
     case Opcode::kMultiply:
       if (op.kind == TileOpKind::kFold) break;
       return TurnedValue{.op = WithOperands(op, {first.op, operands[1].op}),
-                         .is_negated = first.is_negated != operands[1].is_negated};
+                         .factor = first.factor * operands[1].factor};
     case Opcode::kNegate:
-      return TurnedValue{.op = WithOperands(op, {first.op}), .is_negated = first.is_negated};
+      return TurnedValue{.op = WithOperands(op, {first.op}), .factor = first.factor};
     case Opcode::kAbs:
+      return TurnedValue{.op = WithOperands(op, {first.op}), .factor = std::abs(first.factor)};
     case Opcode::kChloSquare:
-      return TurnedValue{.op = WithOperands(op, {first.op})};
+      return TurnedValue{.op = WithOperands(op, {first.op}), .factor = first.factor * first.factor};
     case Opcode::kDivide:
     case Opcode::kAtan2:
       // The negative of a zero is another zero, which is a difference to these.
-      if (operands[1].is_negated || (first.is_negated && op.opcode == Opcode::kAtan2)) {
+      if (operands[1].factor < 0 || (first.factor < 0 && op.opcode == Opcode::kAtan2)) {
         return std::nullopt;
       }
-      if (!IsFloat(op.type)) break;
+      if (!IsFloat(op.type) || op.opcode == Opcode::kAtan2) break;
       return TurnedValue{.op = WithOperands(op, {first.op, operands[1].op}),
-                         .is_negated = first.is_negated};
+                         .factor = first.factor / operands[1].factor};
     default:
       break;
   }

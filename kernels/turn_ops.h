@@ -12,10 +12,11 @@
 
 namespace plimsoll {
 
-// A value of a program, or its negative.
+// A value of a program times a factor: 1 or another power of two, or the negative of one, so that
+// nothing is rounded. Of integers it is 1 or -1.
 struct TurnedValue {
   int op = 0;
-  bool is_negated = false;
+  double factor = 1;
 
   bool operator==(const TurnedValue&) const = default;
 };
@@ -33,7 +34,7 @@ class OpTurner {
 
   // The value for turned pairs, exactly; nothing if it is not known.
   std::optional<TurnedValue> Turn(int op);
-  // The same as an op, which is a negation where that is needed.
+  // The same as an op, which is a product with the factor where that is needed.
   std::optional<int> TurnedOp(int op);
   // An op with these operands that is there already, or a new one.
   int Intern(TileOp op);
@@ -44,6 +45,7 @@ class OpTurner {
   int WithOperands(TileOp op, std::vector<int> operands);
   int Plain(TurnedValue value);
   TurnedValue Difference(const TileOp& op, int a, int b);
+  int Sum(TileOp op, int a, int b);
   std::optional<int> Find(const TileOp& op) const;
 
   TileProgram& program_;

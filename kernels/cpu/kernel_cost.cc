@@ -1,6 +1,8 @@
 #include "kernels/cpu/kernel_cost.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "analysis/machine_speed.h"
@@ -9,7 +11,9 @@
 #include "kernels/cpu/loop_cost.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/cpu/run_kernel.h"
+#include "kernels/cpu/run_mirrored.h"
 #include "kernels/cpu/stage_layout.h"
+#include "kernels/mirror_program.h"
 
 namespace plimsoll {
 namespace {
@@ -70,6 +74,29 @@ double CyclesOfVector(const TileProgram& program, const KernelShape& shape,
   return cycles;
 }
 
+// For dimensions of length 1 there is no axis.
+std::vector<int64_t> ShapeOf(const TileArray& array, llvm::ArrayRef<int64_t> lengths) {
+  std::vector<int64_t> shape;
+  for (const int axis : array.axes) {
+    shape.push_back(axis == kNoAxis ? 1 : lengths[static_cast<size_t>(axis)]);
+  }
+  return shape;
+}
+
+// What a call wants if its rows and columns turn out to be the same points; 0 if they cannot be.
+int64_t MirroredScratchBytes(const StagedProgram& program,
+                             const std::vector<llvm::ArrayRef<int64_t>>& operands,
+                             const std::vector<llvm::ArrayRef<int64_t>>& results, int64_t threads) {
+  const std::optional<StagedProgram> mirrored = MirrorProgram(program, PairsOfArguments(program));
+  if (!mirrored) return 0;
+  std::vector<KernelShape> shapes;
+  for (const Stage& stage : mirrored->stages) {
+    shapes.push_back(ChooseShape(stage.program, HostMachine()));
+  }
+  const StatusOr<MirroredLayout> layout = LayOutMirrored(*mirrored, shapes, operands, results);
+  return layout.ok() ? ScratchBytes(*layout, threads) : 0;
+}
+
 }  // namespace
 
 int FittedLanes(int lanes) { return lanes * kFittedVectorBytes / HostMachine().vector_bytes; }
@@ -124,11 +151,8 @@ double InstructionsOf(const TileOp& op, int lanes) {
   return std::max(1.0, 2 * CyclesOf(op, lanes));
 }
 
-StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
-                               int64_t threads) {
-  const CpuMachine& machine = HostMachine();
-  RETURN_IF_ERROR(ExpectMachine(program, machine));
-  const KernelShape shape = ChooseShape(program, machine);
+double SecondsOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
+  const KernelShape shape = ChooseShape(program, HostMachine());
   double vectors = 1;
   for (size_t i = 0; i < program.axes.size(); ++i) {
     const TileAxisKind kind = program.axes[i].kind;
@@ -140,8 +164,26 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
   const bool has_long_axis = program.AxesOfKind(TileAxisKind::kLong) != 0;
   const double speed = has_long_axis ? SpeedOfMachine().products : SpeedOfMachine().elementwise;
   const double cycles = vectors * CyclesOfVector(program, shape, lengths);
-  return KernelCost{.scratch_bytes = ScratchBytes(program, shape, lengths, threads),
-                    .seconds = kSecondsPerCall + speed * cycles / (kCyclesPerSecond * kModelCores)};
+  return speed * cycles / (kCyclesPerSecond * kModelCores);
+}
+
+StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+                               int64_t threads) {
+  const CpuMachine& machine = HostMachine();
+  RETURN_IF_ERROR(ExpectMachine(program, machine));
+  const StagedProgram stages = AsStages(program);
+  std::vector<std::vector<int64_t>> operands;
+  for (const TileArray& operand : program.operands) operands.push_back(ShapeOf(operand, lengths));
+  std::vector<std::vector<int64_t>> results;
+  for (const TileResult& result : program.results) {
+    results.push_back(ShapeOf(result.array, lengths));
+  }
+  const int64_t scratch_bytes =
+      std::max(ScratchBytes(program, ChooseShape(program, machine), lengths, threads),
+               MirroredScratchBytes(stages, {operands.begin(), operands.end()},
+                                    {results.begin(), results.end()}, threads));
+  return KernelCost{.scratch_bytes = scratch_bytes,
+                    .seconds = kSecondsPerCall + SecondsOnCpu(program, lengths)};
 }
 
 StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
@@ -156,11 +198,12 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
   }
   ASSIGN_OR_RETURN(const StagesLayout layout,
                    LayOutStages(program, shapes, operands, results, threads));
-  KernelCost cost = {.scratch_bytes = ScratchBytes(layout, threads), .seconds = kSecondsPerCall};
+  KernelCost cost = {
+      .scratch_bytes = std::max(ScratchBytes(layout, threads),
+                                MirroredScratchBytes(program, operands, results, threads)),
+      .seconds = kSecondsPerCall};
   for (size_t i = 0; i < program.stages.size(); ++i) {
-    const TileProgram& stage = program.stages[i].program;
-    ASSIGN_OR_RETURN(const KernelCost own, CostOnCpu(stage, layout.stages[i].lengths, threads));
-    cost.seconds += own.seconds - kSecondsPerCall;
+    cost.seconds += SecondsOnCpu(program.stages[i].program, layout.stages[i].lengths);
   }
   // Written once and read once.
   for (const PanelLayout& panel : layout.panels) {

@@ -29,6 +29,9 @@ inline constexpr double kInstructionsApart = 2;
 // LLVM takes far longer for more of them in one block, seconds and hundreds of megabytes.
 inline constexpr double kMostInstructions = 2400;
 
+// What a kernel takes once it has started, for axes of these lengths, in seconds of two cores.
+double SecondsOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths);
+
 // For the processor of this process: the time of two cores (kModelCores), and the scratch of that
 // number of threads. Fails if this processor has no such kernel.
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -15,10 +16,12 @@
 
 #include "analysis/run_time.h"
 #include "ir/status.h"
+#include "kernels/cpu/find_mirrored.h"
 #include "kernels/cpu/kernel_store.h"
 #include "kernels/cpu/kernel_times.h"
 #include "kernels/cpu/run_kernel.h"
 #include "kernels/cpu/run_loop.h"
+#include "kernels/cpu/run_mirrored.h"
 #include "kernels/cpu/run_stages.h"
 #include "kernels/insert_kernels.h"
 #include "kernels/loop_text.h"
@@ -162,6 +165,11 @@ Status Run(const ffi::CallFrame& frame, std::string_view program) {
   if (IsLoopText(program)) {
     ASSIGN_OR_RETURN(const CompiledLoop* loop, FindLoopKernel(program));
     return RunLoop(*loop, operands, results, ThreadCount(frame), run_tasks);
+  }
+  if (const std::optional<MirroredCall> mirrored =
+          FindMirrored(program, operands, results, static_cast<int64_t>(bytes.size()))) {
+    return RunMirrored(*mirrored->stages, mirrored->layout, operands, results, bytes,
+                       ThreadCount(frame), run_tasks);
   }
   if (IsStagesText(program)) {
     ASSIGN_OR_RETURN(const CompiledStages* stages, FindStages(program));
