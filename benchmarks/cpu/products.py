@@ -28,14 +28,19 @@ def squared_distances(x, y):
 SQUARES = [squared_differences, squared_distances]
 
 
-def product_work(kernels: list[Callable], n: int, dimensions: int, *columns: int) -> Work:
+def product_work(
+    kernels: list[Callable], n: int, dimensions: int, *columns: int, is_same: bool = True
+) -> Work:
+    """With the same points on both sides, or others on each."""
     forms = [lambda x, y, v, kernel=kernel: kernel(x, y) @ v for kernel in kernels]
 
     def exact(x, y, v):
         return forms[0](x[:COMPARED], y, v)
 
-    points = normal(n, dimensions) / np.sqrt(np.float32(dimensions))
-    return Work(forms, [points, points, normal(n, *columns, seed=1)], exact, first_rows)
+    scale = np.sqrt(np.float32(dimensions))
+    points = normal(n, dimensions) / scale
+    others = points if is_same else normal(n, dimensions, seed=2) / scale
+    return Work(forms, [points, others, normal(n, *columns, seed=1)], exact, first_rows)
 
 
 def rbf_of(squares):
@@ -46,6 +51,11 @@ def rbf_of(squares):
 @row("rbf", "RBF × vector, d=3, n=2·10⁴", PRODUCT, n=20_000)
 def rbf(n: int) -> Work:
     return product_work([rbf_of(squares) for squares in SQUARES], n, 3)
+
+
+@row("rbf_others", "the same with other points on each side, n=2·10⁴", PRODUCT, n=20_000)
+def rbf_others(n: int) -> Work:
+    return product_work([rbf_of(squares) for squares in SQUARES], n, 3, is_same=False)
 
 
 @row("laplacian_large", "Laplacian × vector, d=3, n=10⁵", PRODUCT, n=100_000)
@@ -66,9 +76,17 @@ def matern(n: int) -> Work:
     return product_work([functools.partial(kernel, squares) for squares in SQUARES], n, 3)
 
 
-@row("rbf_d64", "RBF × 16 vectors, d=64, n=2·10⁴", {"xla": 2.3, "keops": 20}, n=20_000)
+WIDE = {"xla": 2.3, "keops": 20}
+
+
+@row("rbf_d64", "RBF × 16 vectors, d=64, n=2·10⁴", WIDE, n=20_000)
 def rbf_d64(n: int) -> Work:
     return product_work([rbf_of(squared_distances)], n, 64, 16)
+
+
+@row("rbf_d64_others", "the same with other points on each side", WIDE, n=20_000)
+def rbf_d64_others(n: int) -> Work:
+    return product_work([rbf_of(squared_distances)], n, 64, 16, is_same=False)
 
 
 @row("rbf_gradient", "gradient of RBF × vector, d=3, n=2·10⁴", {"xla": 8, "loop": 2.5}, n=20_000)

@@ -47,7 +47,9 @@ def keops(name: str) -> Callable:
     return {
         "rbf": rbf,
         "rbf_large": rbf,
+        "rbf_others": rbf,
         "rbf_d64": rbf,
+        "rbf_d64_others": rbf,
         "laplacian": laplacian,
         "laplacian_large": laplacian,
         "knn_d10": lambda points, queries: neighbours(squares(queries, points)),
@@ -106,7 +108,7 @@ def torch(name: str) -> Callable:
 
 
 def hand(name: str) -> Callable:
-    function = getattr(_compiled_by_hand(), name.removesuffix("_large"))
+    function = getattr(_compiled_by_hand(), name.partition("_")[0])
 
     def product(x, y, v):
         results = np.empty(len(x), np.float32)
