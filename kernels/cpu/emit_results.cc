@@ -91,6 +91,13 @@ void ResultEmitter::EmitResults(const Tile& tile) {
   }
 }
 
+llvm::Value* ResultEmitter::Masked(const TileResult& result, llvm::Value* value, const Tile& tile,
+                                   int row) {
+  if (tile.mask == nullptr) return value;
+  return builder_.CreateSelect(tile.of_rows[row], value,
+                               builder_.CreateVectorSplat(frame_.shape.lanes, Neutral(result)));
+}
+
 void ResultEmitter::Accumulate(const TileResult& result, llvm::ArrayRef<llvm::Value*> places,
                                const Bundle& values, const Tile& tile) {
   llvm::VectorType* type = frame_.VectorOf(RegisterType(builder_.getContext(), result.array.type));
@@ -102,11 +109,7 @@ void ResultEmitter::Accumulate(const TileResult& result, llvm::ArrayRef<llvm::Va
       used.push_back(places[Place(row, vector, frame_.shape.vectors)]);
       so_far.push_back(builder_.CreateLoad(type, used.back()));
       llvm::Value* value = values[Place(row, vector, tile.vectors)];
-      if (tile.mask != nullptr) {
-        value = builder_.CreateSelect(
-            tile.mask, value, builder_.CreateVectorSplat(frame_.shape.lanes, Neutral(result)));
-      }
-      added.push_back(value);
+      added.push_back(Masked(result, value, tile, row));
     }
   }
   const Bundle sums =
@@ -194,7 +197,8 @@ void ResultEmitter::AccumulateBest(int number, const ShortIndex& index, const Bu
       }
       // Columns go by in order: the first of equal ones is there already.
       const std::vector<llvm::Value*> better =
-          Better(numbers, so_far, next, /*positions_decide=*/!ascend, tile.mask);
+          Better(numbers, so_far, next, /*positions_decide=*/!ascend,
+                 tile.mask == nullptr ? nullptr : tile.of_rows[row]);
       for (size_t i = 0; i < places.size(); ++i) builder_.CreateStore(better[i], places[i]);
     }
   }
@@ -232,8 +236,7 @@ void ResultEmitter::FinishBest(int number, const ShortIndex& index, const Tile& 
       const auto place = static_cast<size_t>(numbers[i]);
       const ScalarType type = results[place].array.type;
       addresses.push_back(frame_.Address(frame_.results[place], results[place].array,
-                                         builder_.CreateAdd(tile.row, frame_.Number(row)), nullptr,
-                                         index));
+                                         tile.row_numbers[row], nullptr, index));
       llvm::Value* loaded =
           builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), type), addresses.back(),
                                      llvm::Align(static_cast<uint64_t>(BytesOf(type))));
@@ -265,7 +268,8 @@ void ResultEmitter::AddToColumns(const TileResult& result, int number, const Sho
                            builder_.CreateAlignedLoad(frame_.VectorOf(memory), address, align))});
     std::optional<Bundle> rows;
     for (int row = 0; row < tile.rows; ++row) {
-      const Bundle next(frame_.emitter, {values[Place(row, vector, tile.vectors)]});
+      llvm::Value* value = values[Place(row, vector, tile.vectors)];
+      const Bundle next(frame_.emitter, {Masked(result, value, tile, row)});
       rows = rows ? EmitReducer(result.reducer, result.array.type, *rows, next) : next;
     }
     sum = EmitReducer(result.reducer, result.array.type, sum, *rows);
@@ -286,7 +290,8 @@ void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex
   };
   const bool is_added = result.reducer != Opcode::kUnknown;
   for (int row = 0; row < tile.rows; ++row) {
-    llvm::Value* row_number = builder_.CreateAdd(tile.row, frame_.Number(row));
+    llvm::Value* row_number = tile.row_numbers[row];
+    llvm::Value* mask = tile.mask == nullptr ? nullptr : tile.of_rows[row];
     for (int vector = 0; vector < tile.vectors; ++vector) {
       llvm::Value* value = values[Place(row, vector, tile.vectors)];
       llvm::Value* column =
@@ -294,17 +299,15 @@ void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex
       if (result.array.axes.back() == kColumnAxis) {
         llvm::Value* address =
             frame_.Address(frame_.results[number], result.array, row_number, column, index);
-        if (tile.mask == nullptr) {
+        if (mask == nullptr) {
           if (is_added) value = combine(builder_.CreateAlignedLoad(memory, address, align), value);
           builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, value), address, align);
           continue;
         }
         if (is_added) {
-          value =
-              combine(builder_.CreateMaskedLoad(memory, address, align, tile.mask, nothing), value);
+          value = combine(builder_.CreateMaskedLoad(memory, address, align, mask, nothing), value);
         }
-        builder_.CreateMaskedStore(ToMemory(frame_.emitter, type, value), address, align,
-                                   tile.mask);
+        builder_.CreateMaskedStore(ToMemory(frame_.emitter, type, value), address, align, mask);
         continue;
       }
       llvm::Type* pointers = frame_.VectorOf(frame_.pointer);
@@ -316,11 +319,10 @@ void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex
             frame_.Address(frame_.results[number], result.array, row_number, place, index), lane);
       }
       if (is_added) {
-        value = combine(builder_.CreateMaskedGather(memory, addresses, align, tile.mask, nothing),
-                        value);
+        value =
+            combine(builder_.CreateMaskedGather(memory, addresses, align, mask, nothing), value);
       }
-      builder_.CreateMaskedScatter(ToMemory(frame_.emitter, type, value), addresses, align,
-                                   tile.mask);
+      builder_.CreateMaskedScatter(ToMemory(frame_.emitter, type, value), addresses, align, mask);
     }
   }
 }
@@ -363,8 +365,7 @@ void ResultEmitter::FinishRows(const Tile& tile) {
       totals = std::move(pairs);
     }
     for (size_t row = 0; row < totals.size(); ++row) {
-      AddToRow(number, index,
-               builder_.CreateAdd(tile.row, frame_.Number(static_cast<int64_t>(row))), totals[row]);
+      AddToRow(number, index, tile.row_numbers[row], totals[row]);
     }
   }
 }

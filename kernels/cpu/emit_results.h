@@ -31,6 +31,8 @@ class ResultEmitter {
  private:
   void MakeAccumulators(int rows);
   llvm::Value* Neutral(const TileResult& result);
+  // With the neutral number in lanes that the row does not have.
+  llvm::Value* Masked(const TileResult& result, llvm::Value* value, const Tile& tile, int row);
   // True for the best columns, and what goes with them.
   bool IsTop(const TileResult& result) const;
   // The results that go with one.

@@ -63,7 +63,7 @@ void TopEmitter::Emit(int number, const ShortIndex& index, const Bundle& values,
       all.push_back(values[all.size()]);
       // Also if one of them is NaN.
       llvm::Value* mask = builder_.CreateFCmpUGT(all.back(), threshold);
-      if (tile.mask != nullptr) mask = builder_.CreateAnd(mask, tile.mask);
+      if (tile.mask != nullptr) mask = builder_.CreateAnd(mask, tile.of_rows[row]);
       any = any == nullptr ? mask : builder_.CreateOr(any, mask);
       masks.push_back(mask);
     }
@@ -91,10 +91,15 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
                          builder_.CreateConstGEP1_64(frame_.i64, kept_masks, i));
   }
   const Thresholds& thresholds = thresholds_[{number, index}];
+  llvm::Value* there = builder_.CreateBinaryIntrinsic(
+      llvm::Intrinsic::smin, builder_.CreateSub(frame_.row_end, tile.row_numbers[0]),
+      frame_.Number(tile.rows));
   // In the order of BestCall's fields, each of 8 bytes.
   llvm::Value* fields[] = {
-      frame_.Address(frame_.results[place], results[place].array, tile.row, nullptr, index),
-      frame_.Address(frame_.results[follower], results[follower].array, tile.row, nullptr, index),
+      frame_.Address(frame_.results[place], results[place].array, tile.row_numbers[0], nullptr,
+                     index),
+      frame_.Address(frame_.results[follower], results[follower].array, tile.row_numbers[0],
+                     nullptr, index),
       frame_.results[place].strides[kRowAxis],
       frame_.results[follower].strides[kRowAxis],
       frame_.results[place].strides[rank_axis],
@@ -103,6 +108,7 @@ void TopEmitter::EmitCall(int number, const ShortIndex& index, llvm::ArrayRef<ll
       kept_values,
       kept_masks,
       frame_.Number(tile.rows),
+      there,
       frame_.Number(values.empty() ? 0 : tile.vectors),
       frame_.Number(frame_.shape.lanes),
       values.empty() ? frame_.Number(0) : tile.column,

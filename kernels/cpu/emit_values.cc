@@ -222,8 +222,7 @@ Bundle ValueEmitter::EmitLongFold(const TileOp& op, const ShortIndex& index, con
   };
   const int summed = StepsSummed(frame_.program, op);
   // The rows and columns that are left over are few, and their code should be small.
-  const bool is_rest = tile.rows < frame_.shape.rows || tile.mask != nullptr;
-  const int unrolled = is_rest ? 1 : StepsUnrolled(frame_.program, op);
+  const int unrolled = tile.mask != nullptr ? 1 : StepsUnrolled(frame_.program, op);
   // A part at a time, and its sum into the whole: long sums keep more digits that way. The whole is
   // not in registers, and not needed where there is one part.
   std::vector<llvm::Value*> sums;
@@ -281,9 +280,7 @@ Bundle ValueEmitter::EmitIota(const TileOp& op, const ShortIndex& index, const T
   };
   Bundle::Values values;
   if (op.index == kRowAxis) {
-    for (int row = 0; row < tile.rows; ++row) {
-      values.push_back(convert(builder_.CreateAdd(tile.row, frame_.Number(row)), type));
-    }
+    for (llvm::Value* row : tile.row_numbers) values.push_back(convert(row, type));
   } else if (op.index == kColumnAxis) {
     llvm::SmallVector<llvm::Constant*, 16> lanes;
     for (int lane = 0; lane < frame_.shape.lanes; ++lane) lanes.push_back(builder_.getInt32(lane));
@@ -315,8 +312,7 @@ Bundle ValueEmitter::EmitLoad(const TileOp& op, const ShortIndex& index, const T
   const int rows = (op.axes & kRowBit) != 0 ? tile.rows : 1;
   if ((op.axes & kColumnBit) == 0) {
     for (int row = 0; row < rows; ++row) {
-      llvm::Value* number =
-          tile.row == nullptr ? nullptr : builder_.CreateAdd(tile.row, frame_.Number(row));
+      llvm::Value* number = tile.row_numbers.empty() ? nullptr : tile.row_numbers[row];
       llvm::Value* address = frame_.Address(array, layout, number, nullptr, index);
       values.push_back(FromMemory(frame_.emitter, layout.type,
                                   builder_.CreateAlignedLoad(memory, address, align)));
@@ -345,11 +341,10 @@ llvm::Value* ValueEmitter::LoadPairs(const TileArray& layout, const ArrayPlace& 
                                      int vector, const ShortIndex& index, const Tile& tile) {
   llvm::Type* memory = MemoryType(builder_.getContext(), layout.type);
   const llvm::Align align(BytesOf(layout.type));
-  llvm::Value* row_number = builder_.CreateAdd(tile.row, frame_.Number(row));
   llvm::Value* column =
       builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes));
   if (layout.axes.back() == kColumnAxis) {
-    llvm::Value* address = frame_.Address(array, layout, row_number, column, index);
+    llvm::Value* address = frame_.Address(array, layout, tile.row_numbers[row], column, index);
     if (tile.mask == nullptr)
       return builder_.CreateAlignedLoad(frame_.VectorOf(memory), address, align);
     return builder_.CreateMaskedLoad(frame_.VectorOf(memory), address, align, tile.mask,
@@ -361,7 +356,7 @@ llvm::Value* ValueEmitter::LoadPairs(const TileArray& layout, const ArrayPlace& 
     if (tile.mask != nullptr) {
       place = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, place, tile.last_column);
     }
-    llvm::Value* address = frame_.Address(array, layout, row_number, place, index);
+    llvm::Value* address = frame_.Address(array, layout, tile.row_numbers[row], place, index);
     llvm::Value* element = builder_.CreateAlignedLoad(memory, address, align);
     loaded = builder_.CreateInsertElement(loaded, element, lane);
   }

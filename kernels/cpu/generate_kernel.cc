@@ -11,7 +11,7 @@
 #include "kernels/cpu/emit_results.h"
 #include "kernels/cpu/emit_values.h"
 #include "kernels/cpu/kernel_frame.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"
 
@@ -40,56 +40,74 @@ void EmitScattered(KernelFrame& frame, llvm::Value* end, llvm::Value* step,
   });
 }
 
-// The block's columns for a handful of rows.
-void EmitRows(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results, llvm::Value* row,
-              int rows) {
-  llvm::IRBuilder<>& builder = frame.builder;
-  const KernelShape& shape = frame.shape;
-  Tile tile = {.rows = rows, .row = row};
-  values.EmitLevel(Level::kRow, tile);
-  results.BeginRows(tile);
-  llvm::Value* length = builder.CreateSub(frame.column_end, frame.column_begin);
-  llvm::Value* step = frame.Number(int64_t{shape.vectors} * shape.lanes);
-  llvm::Value* whole = builder.CreateSub(length, builder.CreateSRem(length, step));
-  const auto emit_columns = [&](llvm::Value* column, int vectors, bool is_masked) {
-    EmitForgetMemory(builder);
-    tile.vectors = vectors;
-    tile.column_in_block = column;
-    tile.column = builder.CreateAdd(frame.column_begin, column);
-    if (is_masked) {
-      tile.mask = frame.LaneMask(builder.CreateSub(length, column));
-      tile.last_column = builder.CreateSub(frame.column_end, frame.Number(1));
+// What all columns of a block go through, for a handful of rows or for the fewer that there are.
+class RowsEmitter {
+ public:
+  RowsEmitter(KernelFrame& frame, ValueEmitter& values, ResultEmitter& results)
+      : frame_(frame), builder_(frame.builder), values_(values), results_(results) {}
+
+  void Emit(llvm::Value* row) {
+    const KernelShape& shape = frame_.shape;
+    Tile whole = {.rows = shape.rows, .vectors = shape.vectors, .row_numbers = {row}};
+    Tile rest = {.rows = shape.rows, .row_numbers = {row}};
+    llvm::SmallVector<llvm::Value*, 8> is_there = {builder_.getTrue()};
+    llvm::Value* last = builder_.CreateSub(frame_.row_end, frame_.Number(1));
+    for (int i = 1; i < shape.rows; ++i) {
+      llvm::Value* number = builder_.CreateAdd(row, frame_.Number(i));
+      whole.row_numbers.push_back(number);
+      rest.row_numbers.push_back(
+          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last));
+      is_there.push_back(builder_.CreateICmpSLT(number, frame_.row_end));
     }
-    values.ForgetColumns();
-    results.EmitResults(tile);
-  };
-  const auto emit_whole = [&](llvm::Value* column) {
-    emit_columns(column, shape.vectors, /*is_masked=*/false);
-  };
-  if (IsScattered(frame.program)) {
-    EmitScattered(frame, whole, step, emit_whole);
-  } else {
-    frame.Loop(frame.Number(0), whole, step, emit_whole);
+    values_.EmitLevel(Level::kRow, rest);
+    results_.BeginRows(rest);
+    llvm::Value* length = builder_.CreateSub(frame_.column_end, frame_.column_begin);
+    llvm::Value* step = frame_.Number(int64_t{shape.vectors} * shape.lanes);
+    llvm::Value* end = builder_.CreateSub(length, builder_.CreateSRem(length, step));
+    // Columns that are left over, and all columns where rows are missing: both are few, and the
+    // code for them should be small.
+    end = builder_.CreateSelect(is_there.back(), end, frame_.Number(0));
+    const auto emit_whole = [&](llvm::Value* column) { EmitColumns(whole, column); };
+    if (IsScattered(frame_.program)) {
+      EmitScattered(frame_, end, step, emit_whole);
+    } else {
+      frame_.Loop(frame_.Number(0), end, step, emit_whole);
+    }
+    rest.last_column = builder_.CreateSub(frame_.column_end, frame_.Number(1));
+    frame_.Loop(end, length, frame_.Number(shape.lanes), [&](llvm::Value* column) {
+      Tile masked = rest;
+      masked.mask = frame_.LaneMask(builder_.CreateSub(length, column));
+      for (llvm::Value* is_row : is_there) {
+        masked.of_rows.push_back(builder_.CreateAnd(
+            masked.mask, builder_.CreateVectorSplat(static_cast<unsigned>(shape.lanes), is_row)));
+      }
+      EmitColumns(masked, column);
+    });
+    results_.FinishRows(rest);
   }
-  frame.Loop(whole, length, frame.Number(shape.lanes),
-             [&](llvm::Value* column) { emit_columns(column, 1, /*is_masked=*/true); });
-  results.FinishRows(tile);
-}
+
+ private:
+  void EmitColumns(Tile tile, llvm::Value* column) {
+    EmitForgetMemory(builder_);
+    tile.column_in_block = column;
+    tile.column = builder_.CreateAdd(frame_.column_begin, column);
+    values_.ForgetColumns();
+    results_.EmitResults(tile);
+  }
+
+  KernelFrame& frame_;
+  llvm::IRBuilder<>& builder_;
+  ValueEmitter& values_;
+  ResultEmitter& results_;
+};
 
 void EmitKernel(KernelFrame& frame) {
-  llvm::IRBuilder<>& builder = frame.builder;
   ValueEmitter values(frame);
   ResultEmitter results(frame, values);
+  RowsEmitter rows(frame, values, results);
   values.EmitLevel(Level::kOnce, {});
-  // As many rows as there are whole handfuls of, then the others one by one.
-  llvm::Value* handful = frame.Number(frame.shape.rows);
-  llvm::Value* count = builder.CreateSub(frame.row_end, frame.row_begin);
-  llvm::Value* middle = builder.CreateSub(frame.row_end, builder.CreateSRem(count, handful));
-  frame.Loop(frame.row_begin, middle, handful,
-             [&](llvm::Value* row) { EmitRows(frame, values, results, row, frame.shape.rows); });
-  if (frame.shape.rows == 1) return;
-  frame.Loop(middle, frame.row_end, frame.Number(1),
-             [&](llvm::Value* row) { EmitRows(frame, values, results, row, 1); });
+  frame.Loop(frame.row_begin, frame.row_end, frame.Number(frame.shape.rows),
+             [&](llvm::Value* row) { rows.Emit(row); });
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ bool HasValues(const BestCall<T>& call, int64_t row) {
 template <typename T>
 void Insert(const BestCall<T>& call) {
   int64_t ties_before = 0;
-  for (int64_t row = 0; row < call.rows; ++row) {
+  for (int64_t row = 0; row < call.rows_there; ++row) {
     const int64_t last = call.ranks - 1;
     const int32_t& column =
         call.columns[row * call.columns_row_stride + last * call.columns_rank_stride];

@@ -29,6 +29,7 @@ struct BestCall {
   const T* values;
   const uint64_t* masks;
   int64_t rows;
+  int64_t rows_there;  // The others are not touched.
   int64_t vectors;
   int64_t lanes;
   int64_t column;

@@ -13,6 +13,7 @@
 #include "kernels/cpu/kernel_shape.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Function.h"
@@ -27,11 +28,14 @@ using ShortIndex = std::vector<int64_t>;
 struct Tile {
   int rows = 1;
   int vectors = 1;
-  llvm::Value* row = nullptr;     // The first row.
+  // The rows' numbers. There may be fewer rows than that: those behind the last are the last one
+  // once more, and have no lanes.
+  llvm::SmallVector<llvm::Value*, 8> row_numbers = {};
   llvm::Value* column = nullptr;  // The first column, and the same within the block.
   llvm::Value* column_in_block = nullptr;
-  llvm::Value* mask = nullptr;         // Lanes that are columns; null if all are.
-  llvm::Value* last_column = nullptr;  // With a mask: the last there is.
+  llvm::Value* mask = nullptr;                      // Lanes that are columns; null if all are.
+  llvm::SmallVector<llvm::Value*, 8> of_rows = {};  // With a mask: the lanes of each row.
+  llvm::Value* last_column = nullptr;               // With a mask: the last there is.
 };
 
 struct ArrayPlace {
