@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/cpu/insert_best.h"
+#include "kernels/cpu/transpose_columns.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -125,6 +126,9 @@ class Loader {
     add("pow", static_cast<double (*)(double, double)>(&::pow));
     add(kInsertBestF32, static_cast<void (*)(const BestCall<float>*)>(&InsertBest));
     add(kInsertBestF64, static_cast<void (*)(const BestCall<double>*)>(&InsertBest));
+    for (const int bytes : {1, 2, 4, 8}) {
+      add(NameOfTranspose(bytes), TransposeFor(bytes, HostMachine()));
+    }
     add("memcpy", &::memcpy);
     add("memset", &::memset);
   }

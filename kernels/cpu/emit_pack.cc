@@ -1,12 +1,11 @@
 #include "kernels/cpu/emit_pack.h"
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/transpose_columns.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -18,36 +17,8 @@
 namespace plimsoll {
 namespace {
 
-// Squares of so many columns and positions are transposed at once, if vectors and axes are that
-// long: larger ones are a lot of code for what is a small part of a kernel's time.
-constexpr int64_t kMostTransposed = 8;
 // With fewer positions along the last axis, elements are copied one by one.
 constexpr int64_t kLeastTransposed = 4;
-
-using Vectors = llvm::SmallVector<llvm::Value*, 16>;
-
-// Of a square matrix, from a vector for each row to one for each column.
-Vectors Transpose(llvm::IRBuilder<>& builder, Vectors vectors) {
-  const auto count = static_cast<int>(vectors.size());
-  // Exchanges the blocks beside the diagonal, of one element, of two, of four, and so on.
-  for (int size = 1; size < count; size *= 2) {
-    llvm::SmallVector<int, 16> upper;
-    llvm::SmallVector<int, 16> lower;
-    for (int lane = 0; lane < count; ++lane) {
-      const bool is_right = (lane & size) != 0;
-      upper.push_back(is_right ? count + lane - size : lane);
-      lower.push_back(is_right ? count + lane : lane + size);
-    }
-    for (int i = 0; i < count; ++i) {
-      if ((i & size) != 0) continue;
-      llvm::Value* a = vectors[i];
-      llvm::Value* b = vectors[i + size];
-      vectors[i] = builder.CreateShuffleVector(a, b, upper);
-      vectors[i + size] = builder.CreateShuffleVector(a, b, lower);
-    }
-  }
-  return vectors;
-}
 
 class Packer {
  public:
@@ -74,9 +45,9 @@ class Packer {
     }
     frame_.Loop(whole, length_, lanes, [&](llvm::Value* vector) {
       if (last_axis != kNoAxis && frame_.IsLong(last_axis)) {
-        CopyLong(vector, last_axis);
+        CopyAlong(vector, last_axis);
       } else if (IsTransposed(last_axis)) {
-        AlongOther([&] { TransposeShort(vector, last_axis); });
+        AlongOther([&] { CopyAlong(vector, last_axis); });
       } else {
         AlongOther([&] { CopyLanes(vector); });
       }
@@ -140,90 +111,37 @@ class Packer {
     }
   }
 
-  // A square of `width` positions along an axis, from the given ones on, and as many columns, from
-  // a lane of the vector on.
-  void TransposeSquare(llvm::Value* vector, llvm::Value* lane, int axis, int64_t width,
-                       const ShortIndex& index) {
+  // What is next to each other along the axis, in a vector's columns.
+  void CopyAlong(llvm::Value* vector, int axis) {
     const auto place = static_cast<size_t>(axis);
     const bool is_long = frame_.IsLong(axis);
-    llvm::Value* begin = frame_.positions[place];
-    auto* type = llvm::FixedVectorType::get(memory_, static_cast<unsigned>(width));
-    const ArrayPlace& array = frame_.operands[operand_];
-    llvm::Value* stride = array.strides[kColumnAxis];
-    llvm::Value* ahead = builder_.CreateMul(stride, frame_.Number(frame_.shape.lanes));
-    llvm::Value* first = builder_.CreateAdd(vector, lane);
-    llvm::Value* from = frame_.Address(array, layout_, nullptr,
-                                       builder_.CreateAdd(frame_.column_begin, first), index);
-    llvm::Value* rest = builder_.CreateSub(last_, first);
-    Vectors columns;
-    for (int64_t i = 0; i < width; ++i) {
-      // Lanes behind the last column are copies of it.
-      llvm::Value* step =
-          builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, frame_.Number(i), rest);
-      llvm::Value* column = builder_.CreateGEP(memory_, from, builder_.CreateMul(step, stride));
-      columns.push_back(builder_.CreateAlignedLoad(type, column, align_));
-      // The next columns' are on their way to the caches while these are brought into order.
-      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {frame_.pointer},
-                               {builder_.CreateGEP(memory_, column, ahead), builder_.getInt32(0),
-                                builder_.getInt32(3), builder_.getInt32(1)});
+    const AxisSet axes = AxesOf(layout_);
+    if (is_long) frame_.positions[place] = frame_.Number(0);
+    for (const ShortIndex& index : Indices()) {
+      if (index[place] != 0) continue;
+      ShortIndex next = index;
+      next[place] = 1;
+      const int64_t numbers =
+          is_long ? frame_.program.ShortCount(axes)
+                  : frame_.ShortNumber(axes, next) - frame_.ShortNumber(axes, index);
+      llvm::Value* column = builder_.CreateAdd(frame_.column_begin, vector);
+      llvm::Value* arguments[] = {
+          frame_.PackedAddress(operand_, vector, 0, index),
+          frame_.Address(frame_.operands[operand_], layout_, nullptr, column, index),
+          frame_.operands[operand_].strides[kColumnAxis],
+          builder_.CreateSub(length_, vector),
+          is_long ? frame_.lengths[place] : frame_.Number(frame_.program.axes[place].length),
+          frame_.Number(frame_.shape.lanes),
+          frame_.Number(numbers * frame_.shape.lanes),
+      };
+      llvm::SmallVector<llvm::Type*, 8> types;
+      for (llvm::Value* argument : arguments) types.push_back(argument->getType());
+      builder_.CreateCall(
+          frame_.emitter.module.getOrInsertFunction(
+              NameOfTranspose(BytesOf(layout_.type)),
+              llvm::FunctionType::get(builder_.getVoidTy(), types, /*isVarArg=*/false)),
+          arguments);
     }
-    columns = Transpose(builder_, std::move(columns));
-    ShortIndex stored = index;
-    for (int64_t i = 0; i < width; ++i) {
-      if (is_long) {
-        frame_.positions[place] = builder_.CreateAdd(begin, frame_.Number(i));
-      } else {
-        stored[place] = index[place] + i;
-      }
-      llvm::Value* to = frame_.PackedAddress(operand_, vector, 0, stored);
-      builder_.CreateAlignedStore(columns[static_cast<size_t>(i)],
-                                  builder_.CreateGEP(memory_, to, lane), align_);
-    }
-  }
-
-  // The width of squares along an axis of at least that length.
-  int64_t WidthFor(int64_t length) const {
-    const int64_t most = std::min<int64_t>(kMostTransposed, frame_.shape.lanes);
-    return std::min(most, static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(length))));
-  }
-
-  // In a loop along the vector's lanes.
-  void AlongLanes(int64_t width, llvm::function_ref<void(llvm::Value*)> body) {
-    frame_.Loop(frame_.Number(0), frame_.Number(frame_.shape.lanes), frame_.Number(width), body);
-  }
-
-  void TransposeShort(llvm::Value* vector, int axis) {
-    const auto place = static_cast<size_t>(axis);
-    const int64_t length = frame_.program.axes[place].length;
-    const int64_t width = WidthFor(length);
-    AlongLanes(width, [&](llvm::Value* lane) {
-      for (ShortIndex index : Indices()) {
-        if (index[place] % width != 0) continue;
-        // The last square may cover a part of the one before it once more.
-        index[place] = std::min(index[place], length - width);
-        TransposeSquare(vector, lane, axis, width, index);
-      }
-    });
-  }
-
-  void CopyLong(llvm::Value* vector, int axis) {
-    const auto place = static_cast<size_t>(axis);
-    llvm::Value* length = frame_.lengths[place];
-    const int64_t width = WidthFor(frame_.shape.lanes);
-    llvm::Value* is_wide = builder_.CreateICmpSGE(length, frame_.Number(width));
-    EmitIf(builder_, is_wide, [&] {
-      llvm::Value* last = builder_.CreateSub(length, frame_.Number(width));
-      AlongLanes(width, [&](llvm::Value* lane) {
-        frame_.Loop(frame_.Number(0), length, frame_.Number(width), [&](llvm::Value* begin) {
-          llvm::Value* covered = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, begin, last);
-          for (const ShortIndex& index : Indices()) {
-            frame_.positions[place] = covered;
-            TransposeSquare(vector, lane, axis, width, index);
-          }
-        });
-      });
-    });
-    EmitIf(builder_, builder_.CreateNot(is_wide), [&] { AlongOther([&] { CopyLanes(vector); }); });
   }
 
   KernelFrame& frame_;
