@@ -27,8 +27,7 @@ namespace {
 
 // More than this costs more time than it saves.
 constexpr llvm::StringLiteral kPasses =
-    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse<"
-    "memssa>)";
+    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
 
 Status ToStatus(llvm::Error error) {
   return Status(ErrorCode::kInternal, llvm::toString(std::move(error)));
