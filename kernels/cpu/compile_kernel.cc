@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/CodeGen/Passes.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -18,6 +19,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Pass.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -51,6 +53,23 @@ Status Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.run(module, modules);
   return OkStatus();
 }
+
+// LLVM's passes that make code, without those that are not worth their time.
+class CodePasses : public llvm::legacy::PassManager {
+ public:
+  explicit CodePasses(Effort effort) : effort_(effort) {}
+
+  void add(llvm::Pass* pass) override {
+    if (effort_ == Effort::kProducts && pass->getPassID() == &llvm::PostRASchedulerID) {
+      delete pass;
+      return;
+    }
+    llvm::legacy::PassManager::add(pass);
+  }
+
+ private:
+  Effort effort_;
+};
 
 // The one loader of the process, and what generated code may call.
 class Loader {
@@ -141,7 +160,7 @@ class Loader {
 }  // namespace
 
 StatusOr<std::string> EmitObject(std::unique_ptr<llvm::Module> module, const CpuMachine& machine,
-                                 bool assembly) {
+                                 Effort effort, bool assembly) {
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> target, TargetMachineFor(machine));
   module->setTargetTriple(target->getTargetTriple());
   module->setDataLayout(target->createDataLayout());
@@ -153,7 +172,7 @@ StatusOr<std::string> EmitObject(std::unique_ptr<llvm::Module> module, const Cpu
   RETURN_IF_ERROR(Optimize(*module, *target));
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
+  CodePasses passes(effort);
   const auto type =
       assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (target->addPassesToEmitFile(passes, stream, nullptr, type)) {
@@ -173,7 +192,9 @@ StatusOr<std::string> CompileToObject(const TileProgram& program, const CpuMachi
   llvm::LLVMContext context;
   ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
                    GenerateKernel(context, program, machine, shape));
-  return EmitObject(std::move(module), machine, assembly);
+  const bool has_products = program.AxesOfKind(TileAxisKind::kLong) != 0;
+  return EmitObject(std::move(module), machine, has_products ? Effort::kProducts : Effort::kAll,
+                    assembly);
 }
 
 StatusOr<std::unique_ptr<CompiledKernel>> LoadKernel(const TileProgram& program,

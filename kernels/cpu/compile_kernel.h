@@ -3,6 +3,7 @@
 #ifndef PLIMSOLL_KERNELS_CPU_COMPILE_KERNEL_H_
 #define PLIMSOLL_KERNELS_CPU_COMPILE_KERNEL_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,9 +20,13 @@
 
 namespace plimsoll {
 
+// How much is done for code to be fast. Products of matrices are the longest code, and processors
+// run them as fast without LLVM's last ordering of instructions.
+enum class Effort : uint8_t { kProducts, kAll };
+
 // An object file of a module for that machine, or the text of its instructions.
 StatusOr<std::string> EmitObject(std::unique_ptr<llvm::Module> module, const CpuMachine& machine,
-                                 bool assembly = false);
+                                 Effort effort, bool assembly = false);
 
 // Loads the code into this process, where it stays, and finds functions in it.
 using NamedFunction = std::pair<std::string_view, KernelFunction*>;

@@ -13,7 +13,7 @@ StatusOr<std::string> CompileToObject(const LoopProgram& program, const CpuMachi
   llvm::LLVMContext context;
   ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
                    GenerateLoop(context, program, machine, shape));
-  return EmitObject(std::move(module), machine, assembly);
+  return EmitObject(std::move(module), machine, Effort::kAll, assembly);
 }
 
 StatusOr<std::unique_ptr<CompiledLoop>> LoadLoop(const LoopProgram& program, const LoopShape& shape,
