@@ -145,11 +145,7 @@ std::optional<Opcode> ArgReducerOf(const Op& op) {
   return std::nullopt;
 }
 
-std::optional<Reduction> ReductionOf(const Op& op) {
-  if (!op.Is(Opcode::kReduce) || op.result_count() != 1 ||
-      !op.operand(0)->type().has_static_shape() || !op.result(0)->type().has_static_shape()) {
-    return std::nullopt;
-  }
+std::optional<Opcode> ReducerOfBody(const Op& op) {
   const Type element = op.operand(0)->type().element_type();
   const Opcode reducer = BodyOf(op);
   // The body may also take one of its arguments twice, or one from outside.
@@ -162,8 +158,19 @@ std::optional<Reduction> ReductionOf(const Op& op) {
       (combine.operand(0) == body.argument(0) && combine.operand(1) == body.argument(1)) ||
       (combine.operand(0) == body.argument(1) && combine.operand(1) == body.argument(0));
   if (!takes_both || body.last()->operand(0) != combine.result(0)) return std::nullopt;
-  return Reduction{
-      .reducer = reducer, .dimensions = op.Get("dimensions").integers(), .element = element};
+  return reducer;
+}
+
+std::optional<Reduction> ReductionOf(const Op& op) {
+  if (!op.Is(Opcode::kReduce) || op.result_count() != 1 ||
+      !op.operand(0)->type().has_static_shape() || !op.result(0)->type().has_static_shape()) {
+    return std::nullopt;
+  }
+  const std::optional<Opcode> reducer = ReducerOfBody(op);
+  if (!reducer) return std::nullopt;
+  return Reduction{.reducer = *reducer,
+                   .dimensions = op.Get("dimensions").integers(),
+                   .element = op.operand(0)->type().element_type()};
 }
 
 bool IsIdempotent(Opcode reducer) {

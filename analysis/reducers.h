@@ -22,6 +22,10 @@ struct Reduction {
 
 std::optional<Reduction> ReductionOf(const Op& op);
 
+// The op by which the body of a reduction or a scatter of one value combines two elements, where it
+// is one of those.
+std::optional<Opcode> ReducerOfBody(const Op& op);
+
 // A reduction of values with their positions that keeps the largest or the smallest value, and of
 // equal ones that with the least position, as argmax and argmin are written: kMaximum or kMinimum.
 std::optional<Opcode> ArgReducerOf(const Op& op);

@@ -12,6 +12,7 @@
 #include "kernels/comparison.h"
 #include "kernels/refuse.h"
 #include "kernels/scalar_type.h"
+#include "kernels/shared_axes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 

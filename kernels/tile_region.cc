@@ -7,6 +7,7 @@
 #include "analysis/op_class.h"
 #include "analysis/reducers.h"
 #include "kernels/scalar_type.h"
+#include "kernels/shared_axes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
@@ -174,91 +175,12 @@ class RegionBuilder {
   void Join(const Node& a, const Node& b) { classes_.join(nodes_.at(a), nodes_.at(b)); }
 
   void Relate(const Op& op) {
-    const auto join = [&](size_t operand, size_t dimension, size_t result_dimension) {
-      Join(OperandNode(op, operand, dimension), ResultNode(op, result_dimension));
+    const auto node = [&](const OpDimension& place) {
+      return place.is_result ? ResultNode(op, place.dimension, place.number)
+                             : OperandNode(op, place.number, place.dimension);
     };
-    switch (op.opcode()) {
-      case Opcode::kBroadcastInDim: {
-        const llvm::ArrayRef<int64_t> to = op.Get("broadcast_dimensions").integers();
-        for (size_t i = 0; i < to.size(); ++i) {
-          if (op.operand(0)->type().shape()[i] != 1) join(0, i, static_cast<size_t>(to[i]));
-        }
-        return;
-      }
-      case Opcode::kTranspose: {
-        const llvm::ArrayRef<int64_t> from = op.Get("permutation").integers();
-        for (size_t i = 0; i < from.size(); ++i) join(0, static_cast<size_t>(from[i]), i);
-        return;
-      }
-      case Opcode::kReshape:
-        if (const auto matched = MatchReshape(op)) {
-          for (const auto& [from, to] : *matched) join(0, from, to);
-        }
-        return;
-      case Opcode::kReduce: {
-        const llvm::ArrayRef<int64_t> reduced = op.Get("dimensions").integers();
-        for (size_t value = 0; value < op.result_count(); ++value) {
-          size_t to = 0;
-          for (size_t i = 0; i < op.operand(value)->type().rank(); ++i) {
-            Join(OperandNode(op, 0, i), OperandNode(op, value, i));
-            if (llvm::is_contained(reduced, static_cast<int64_t>(i))) continue;
-            Join(OperandNode(op, value, i), ResultNode(op, to++, value));
-          }
-        }
-        return;
-      }
-      case Opcode::kDotGeneral:
-        RelateProduct(op);
-        return;
-      case Opcode::kChloTopK: {
-        const size_t last = op.operand(0)->type().rank() - 1;
-        for (size_t i = 0; i < last; ++i) {
-          join(0, i, i);
-          Join(ResultNode(op, i), ResultNode(op, i, 1));
-        }
-        Join(ResultNode(op, last), ResultNode(op, last, 1));
-        return;
-      }
-      case Opcode::kConstant:
-      case Opcode::kIota:
-        return;
-      default:
-        for (size_t operand = 0; operand < op.operand_count(); ++operand) {
-          const size_t rank = op.operand(operand)->type().rank();
-          for (size_t i = 0; i < rank; ++i) join(operand, i, i);
-        }
-    }
-  }
-
-  void RelateProduct(const Op& op) {
-    const Attribute numbers = op.Get("dot_dimension_numbers");
-    const auto dimensions = [&](std::string_view field) {
-      const Attribute list = numbers.Find(field);
-      return list ? list.integers() : llvm::ArrayRef<int64_t>();
-    };
-    const llvm::ArrayRef<int64_t> batch[] = {dimensions("lhs_batching_dimensions"),
-                                             dimensions("rhs_batching_dimensions")};
-    const llvm::ArrayRef<int64_t> contracted[] = {dimensions("lhs_contracting_dimensions"),
-                                                  dimensions("rhs_contracting_dimensions")};
-    size_t to = 0;
-    for (size_t i = 0; i < batch[0].size(); ++i, ++to) {
-      for (size_t side = 0; side < 2; ++side) {
-        Join(OperandNode(op, side, static_cast<size_t>(batch[side][i])), ResultNode(op, to));
-      }
-    }
-    for (size_t i = 0; i < contracted[0].size(); ++i) {
-      Join(OperandNode(op, 0, static_cast<size_t>(contracted[0][i])),
-           OperandNode(op, 1, static_cast<size_t>(contracted[1][i])));
-    }
-    for (size_t side = 0; side < 2; ++side) {
-      for (size_t i = 0; i < op.operand(side)->type().rank(); ++i) {
-        if (llvm::is_contained(batch[side], static_cast<int64_t>(i)) ||
-            llvm::is_contained(contracted[side], static_cast<int64_t>(i))) {
-          continue;
-        }
-        Join(OperandNode(op, side, i), ResultNode(op, to++));
-      }
-    }
+    ForEachSharedAxis(op,
+                      [&](const OpDimension& a, const OpDimension& b) { Join(node(a), node(b)); });
   }
 
   void ForEachOp(llvm::function_ref<void(const Op&)> visit) const {
@@ -529,20 +451,6 @@ class RegionBuilder {
 };
 
 }  // namespace
-
-std::optional<std::vector<std::pair<size_t, size_t>>> MatchReshape(const Op& op) {
-  std::vector<std::pair<size_t, size_t>> matched;
-  const llvm::ArrayRef<int64_t> from = op.operand(0)->type().shape();
-  const llvm::ArrayRef<int64_t> to = op.result(0)->type().shape();
-  size_t i = 0;
-  for (size_t j = 0; j < to.size(); ++j) {
-    if (to[j] == 1) continue;
-    while (i < from.size() && from[i] == 1) ++i;
-    if (i == from.size() || from[i] != to[j]) return std::nullopt;
-    matched.emplace_back(i++, j);
-  }
-  return matched;
-}
 
 bool IsTileable(const Op& op) {
   if (op.result_count() != 1 || op.region_count() > 1 || !IsTensorOfNumbers(*op.result(0))) {

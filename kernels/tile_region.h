@@ -64,9 +64,6 @@ struct TileRegion {
 // True if a kernel can compute the op's result element by element.
 bool IsTileable(const Op& op);
 
-// The dimensions of a reshape's operand and result that are longer than 1, if they are the same.
-std::optional<std::vector<std::pair<size_t, size_t>>> MatchReshape(const Op& op);
-
 // The region around a value; nothing, and why, if there is none that spares its memory.
 std::optional<TileRegion> FindTileRegion(const BlockView& view, const Value& seed,
                                          std::string& reason);
