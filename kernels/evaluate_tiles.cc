@@ -287,7 +287,9 @@ std::vector<NumberArray> Evaluate(const TileProgram& program, llvm::ArrayRef<int
     const double neutral =
         DecodeBits(result.array.type, NeutralBits(result.reducer, result.array.type));
     array.numbers.assign(count, neutral);
-    const AxisSet axes = AxesOf(result.array) | result.reduced;
+    const int segment = SegmentAxis(program, result);
+    AxisSet axes = AxesOf(result.array) | result.reduced;
+    if (segment != kNoAxis) axes &= ~AxisBit(segment);
     bool is_empty = false;
     for (size_t axis = 0; axis < lengths.size(); ++axis) {
       is_empty |= (axes & AxisBit(static_cast<int>(axis))) != 0 && lengths[axis] == 0;
@@ -326,6 +328,12 @@ std::vector<NumberArray> Evaluate(const TileProgram& program, llvm::ArrayRef<int
     }
     if (!is_empty) {
       do {
+        if (segment != kNoAxis) {
+          const auto axis = static_cast<size_t>(segment);
+          const double chosen = evaluator.Get(result.segment, position);
+          if (chosen < 0 || chosen >= static_cast<double>(lengths[axis])) continue;
+          position[axis] = static_cast<int64_t>(chosen);
+        }
         double& number = array.numbers[Place(result.array, array.shape, position)];
         const double value = evaluator.Get(result.value, position);
         number = result.reduced == 0 ? value : Combine(result.reducer, number, value);

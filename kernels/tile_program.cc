@@ -133,6 +133,28 @@ Status ExpectFollower(const TileProgram& program, const TileResult& result) {
   return OkStatus();
 }
 
+// A result whose rows are reduced in groups.
+Status ExpectSegments(const TileProgram& program, const TileResult& result) {
+  const AxisSet axes = AxesOf(result.array);
+  const AxisSet segments = program.AxesOfKind(TileAxisKind::kSegment);
+  if (std::popcount(axes & segments) != (result.segment >= 0 ? 1 : 0)) {
+    return Error("results of segments, and only they, have one axis of segments");
+  }
+  if (result.segment < 0) return OkStatus();
+  RETURN_IF_ERROR(ExpectOps(program, {result.segment}));
+  const TileOp& segment = program.ops[static_cast<size_t>(result.segment)];
+  const AxisSet batch = program.AxesOfKind(TileAxisKind::kBatch);
+  if (!IsInteger(segment.type) || (segment.axes & ~(kRowBit | batch)) != 0) {
+    return Error("%", result.segment, " is not the number of a row's segment");
+  }
+  // Vectors are added to the segment, and the batch's elements have segments of their own.
+  if (result.reduced != kRowBit || result.follows >= 0 || result.array.axes.back() != kColumnAxis ||
+      (axes & batch) != batch) {
+    return Error("only rows are grouped in segments, with their columns last");
+  }
+  return OkStatus();
+}
+
 uint64_t FloatBits(ScalarType type, double value) {
   switch (type) {
     case ScalarType::kF64:
@@ -184,6 +206,18 @@ bool IsOfTop(const TileProgram& program, const TileResult& result) {
   return leader.reducer == Opcode::kChloTopK;
 }
 
+bool HasSegments(const TileProgram& program) {
+  return program.AxesOfKind(TileAxisKind::kSegment) != 0;
+}
+
+int SegmentAxis(const TileProgram& program, const TileResult& result) {
+  for (const int axis : result.array.axes) {
+    if (axis == kNoAxis) continue;
+    if (program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kSegment) return axis;
+  }
+  return kNoAxis;
+}
+
 bool IsTileOpcode(Opcode opcode) { return FindInfo(opcode) != nullptr; }
 
 uint64_t NeutralBits(Opcode reducer, ScalarType type) {
@@ -218,7 +252,8 @@ std::string AxisName(const TileProgram& program, int axis) {
   const std::string_view letter = kind == TileAxisKind::kBatch   ? "b"
                                   : kind == TileAxisKind::kShort ? "s"
                                   : kind == TileAxisKind::kLong  ? "l"
-                                                                 : "t";
+                                  : kind == TileAxisKind::kRank  ? "t"
+                                                                 : "g";
   return StrCat(letter, number);
 }
 
@@ -242,8 +277,9 @@ StatusOr<int> AddLoad(TileProgram& program, int operand) {
 StatusOr<int> AddIota(TileProgram& program, ScalarType type, int axis) {
   RETURN_IF_ERROR(ExpectAxis(program, axis));
   if (type == ScalarType::kI1) return Error("iota counts no predicates");
-  if (program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kBatch) {
-    return Error("elements of the batch are not counted");
+  const TileAxisKind kind = program.axes[static_cast<size_t>(axis)].kind;
+  if (kind == TileAxisKind::kBatch || kind == TileAxisKind::kSegment) {
+    return Error("elements of the batch and segments are not counted");
   }
   return Append(program,
                 {.kind = TileOpKind::kIota, .type = type, .axes = AxisBit(axis), .index = axis});
@@ -355,6 +391,7 @@ Status AddResult(TileProgram& program, TileResult result) {
              !(result.reducer == Opcode::kChloTopK && IsNumber(value.type))) {
     return Error(ShortName(result.reducer), " does not reduce ", Name(value.type));
   }
+  RETURN_IF_ERROR(ExpectSegments(program, result));
   const AxisSet ranks = program.AxesOfKind(TileAxisKind::kRank);
   if ((axes & result.reduced) != 0 || (value.axes & ~(axes | result.reduced)) != 0 ||
       (value.axes & ranks) != 0) {
@@ -381,6 +418,9 @@ Status Verify(const TileProgram& program) {
       .axes = program.axes, .operands = program.operands, .ops = {}, .results = {}};
   for (const TileArray& operand : program.operands) {
     RETURN_IF_ERROR(ExpectArray(program, operand));
+    if ((AxesOf(operand) & program.AxesOfKind(TileAxisKind::kSegment)) != 0) {
+      return Error("an operand has an axis of segments");
+    }
   }
   for (const TileOp& op : program.ops) {
     StatusOr<int> added = 0;
@@ -413,7 +453,12 @@ Status Verify(const TileProgram& program) {
       return Error("%", *added, " has another type or other axes than its operands give");
     }
   }
-  for (const TileResult& result : program.results) RETURN_IF_ERROR(AddResult(again, result));
+  for (const TileResult& result : program.results) {
+    RETURN_IF_ERROR(AddResult(again, result));
+    if (HasSegments(program) && result.segment < 0 && result.reduced != 0) {
+      return Error("a result is reduced beside results of segments");
+    }
+  }
   AxisSet seen = program.AxesOfKind(TileAxisKind::kShort) | program.AxesOfKind(TileAxisKind::kRank);
   for (const TileArray& operand : program.operands) seen |= AxesOf(operand);
   for (const TileResult& result : program.results) seen |= AxesOf(result.array);

@@ -29,12 +29,13 @@ inline constexpr AxisSet kColumnBit = AxisBit(kColumnAxis);
 inline constexpr int kMostAxes = 16;
 
 enum class TileAxisKind : uint8_t {
-  kRow,     // Shared out among threads.
-  kColumn,  // Streams: vectors lie along it.
-  kBatch,   // The same again with other data.
-  kShort,   // Of known length, unrolled.
-  kLong,    // Of any length, looped over where it is folded.
-  kRank,    // Of known length: the best columns of a row, the best first.
+  kRow,      // Shared out among threads.
+  kColumn,   // Streams: vectors lie along it.
+  kBatch,    // The same again with other data.
+  kShort,    // Of known length, unrolled.
+  kLong,     // Of any length, looped over where it is folded.
+  kRank,     // Of known length: the best columns of a row, the best first.
+  kSegment,  // Of results: the groups that rows are reduced in.
 };
 
 struct TileAxis {
@@ -87,6 +88,9 @@ struct TileResult {
   // The number of an earlier result by kMaximum, kMinimum or kChloTopK: this one is of the columns
   // that won there; of equal ones, of the one where the first such result is least.
   int follows = -1;
+  // The op that says for each row in which segment it is reduced; -1 if rows are not grouped. Rows
+  // of other numbers than there are segments are left out.
+  int segment = -1;
   TileArray array = {};
 
   bool operator==(const TileResult&) const = default;
@@ -110,6 +114,11 @@ AxisSet AxesOf(const TileArray& array);
 // True if the result has the largest values of a row, or what goes with them.
 bool IsOfTop(const TileProgram& program, const TileResult& result);
 
+// True if rows are reduced in groups. Threads then share out the columns.
+bool HasSegments(const TileProgram& program);
+// The axis along which the result has one position for each group; kNoAxis if it has none.
+int SegmentAxis(const TileProgram& program, const TileResult& result);
+
 // True if kernels compute the op, on elements of the types that tile_ops.def says.
 bool IsTileOpcode(Opcode opcode);
 // What an elementwise op makes of elements of these types, where it is not a conversion.
@@ -120,7 +129,7 @@ Status ExpectBitcast(ScalarType from, ScalarType to);
 uint64_t NeutralBits(Opcode reducer, ScalarType type);
 
 // "r", "c", and for the others b0, b1, ... of the batch, s0, s1, ... of short, l0, l1, ... of
-// long ones and t0, t1, ... of ranks.
+// long ones, t0, t1, ... of ranks and g0, g1, ... of segments.
 std::string AxisName(const TileProgram& program, int axis);
 std::string_view ShortName(Opcode opcode);
 

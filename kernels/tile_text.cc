@@ -52,8 +52,9 @@ class Reader : private WordReader {
   }
 
  private:
-  StatusOr<int> ReadAxis() {
-    const std::string_view word = Word();
+  StatusOr<int> ReadAxis() { return ToAxis(Word()); }
+
+  StatusOr<int> ToAxis(std::string_view word) const {
     if (word == "1") return kNoAxis;
     for (size_t i = 0; i < program_.axes.size(); ++i) {
       if (AxisName(program_, static_cast<int>(i)) == word) return static_cast<int>(i);
@@ -80,6 +81,7 @@ class Reader : private WordReader {
       if (word == "c") axis.kind = TileAxisKind::kColumn;
       if (word.starts_with("b")) axis.kind = TileAxisKind::kBatch;
       if (word.starts_with("l")) axis.kind = TileAxisKind::kLong;
+      if (word.starts_with("g")) axis.kind = TileAxisKind::kSegment;
       if (word.starts_with("s") || word.starts_with("t")) {
         axis.kind = word.starts_with("s") ? TileAxisKind::kShort : TileAxisKind::kRank;
         if (!Take('=')) return Error("`", word, "` has no length");
@@ -108,7 +110,12 @@ class Reader : private WordReader {
         ASSIGN_OR_RETURN(result.reducer, ToOpcode(word));
       }
       while (!StartsWith('%')) {
-        ASSIGN_OR_RETURN(const int axis, ReadAxis());
+        const std::string_view next = Word();
+        if (next == "by") {
+          ASSIGN_OR_RETURN(result.segment, ReadOperand());
+          break;
+        }
+        ASSIGN_OR_RETURN(const int axis, ToAxis(next));
         if (axis != kRowAxis && axis != kColumnAxis) return Error("only r and c can be reduced");
         result.reduced |= AxisBit(axis);
       }
@@ -184,6 +191,7 @@ std::string WriteTiles(const TileProgram& program) {
     if (result.reducer != Opcode::kUnknown || result.follows >= 0) {
       text += StrCat(ReducerText(result), (result.reduced & kRowBit) != 0 ? " r" : "",
                      (result.reduced & kColumnBit) != 0 ? " c" : "", " ");
+      if (result.segment >= 0) text += StrCat("by %", result.segment, " ");
     }
     text += StrCat("%", result.value, "\n");
   }

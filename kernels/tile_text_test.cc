@@ -65,6 +65,17 @@ result i32[r] = with 0 c %1
 result f32[r, t0] = top c %0
 result i32[r, t0] = with 2 c %1
 )",
+      R"(axes r c b0 s0=2 g0 g1
+operand f32[b0, r, c, s0]
+operand i32[r, 1]
+operand ui8[b0, r]
+%0 = load 0
+%1 = load 1
+%2 = load 2
+result f32[b0, g0, s0, c] = add r by %1 %0
+result f32[s0, b0, g1, c] = minimum r by %2 %0
+result f32[b0, r, s0, c] = %0
+)",
       R"(axes r c l0
 operand f32[r, l0]
 operand f32[l0, c]
@@ -124,6 +135,36 @@ TEST(TileText, SaysWhatIsWrong) {
   EXPECT_THAT(ErrorOf("axes r c\noperand f32[r\n"), HasSubstr("`]` is missing"));
   EXPECT_THAT(ErrorOf("axes r c\n%0 = constant f32 99999999999999999999999\n"),
               HasSubstr("is not a number that fits here"));
+}
+
+TEST(TileText, SaysWhatIsWrongWithSegments) {
+  const auto error_of = [](std::string_view result) {
+    return ErrorOf(
+        StrCat("axes r c b0 g0\noperand f32[b0, r, c]\noperand i32[r]\n%0 = load 0\n"
+               "%1 = load 1\n%2 = iota i32 c\n%3 = iota f32 r\nresult ",
+               result));
+  };
+  EXPECT_EQ(error_of("f32[b0, g0, c] = add r by %1 %0\n"), "");
+  for (const std::string_view result :
+       {"f32[b0, c] = add r by %1 %0\n", "f32[b0, g0, c] = add r %0\n",
+        "f32[b0, r, g0, c] = %0\n"}) {
+    EXPECT_THAT(error_of(result), HasSubstr("have one axis of segments")) << result;
+  }
+  for (const std::string_view result :
+       {"f32[b0, c, g0] = add r by %1 %0\n", "f32[b0, g0] = add r c by %1 %0\n",
+        "f32[b0, r, g0] = add c by %1 %0\n", "f32[g0, c] = add r by %1 %3\n"}) {
+    EXPECT_THAT(error_of(result), HasSubstr("only rows are grouped")) << result;
+  }
+  for (const std::string_view number : {"2", "3"}) {
+    EXPECT_THAT(error_of(StrCat("f32[b0, g0, c] = add r by %", number, " %0\n")),
+                HasSubstr("is not the number of a row's segment"));
+  }
+  EXPECT_THAT(error_of("f32[b0, g0, c] = add r by %9 %0\n"), HasSubstr("%9 is used before"));
+  EXPECT_THAT(error_of("f32[b0, g0, c] = add r by %1 %0\nresult f32[b0, r] = add c %0\n"),
+              HasSubstr("reduced beside results of segments"));
+  EXPECT_THAT(ErrorOf("axes r c g0\noperand f32[r, g0]\n"),
+              HasSubstr("an operand has an axis of segments"));
+  EXPECT_THAT(ErrorOf("axes r c g0\n%0 = iota i32 g0\n"), HasSubstr("not counted"));
 }
 
 TEST(TileProgram, VerifyFindsWhatWasChanged) {

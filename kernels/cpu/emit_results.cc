@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -78,6 +79,8 @@ void ResultEmitter::EmitResults(const Tile& tile) {
       const Bundle values = values_.GetFor(result.value, kRowBit | kColumnBit, index, tile);
       if (result.reduced == 0) {
         Write(result, static_cast<int>(i), index, values, tile);
+      } else if (result.segment >= 0) {
+        AddToSegments(result, static_cast<int>(i), index, values, tile);
       } else if ((result.reduced & kColumnBit) == 0) {
         AddToColumns(result, static_cast<int>(i), index, values, tile);
       } else if (IsTop(result)) {
@@ -278,16 +281,58 @@ void ResultEmitter::AddToColumns(const TileResult& result, int number, const Sho
   }
 }
 
+void ResultEmitter::AddToSegments(const TileResult& result, int number, const ShortIndex& index,
+                                  const Bundle& values, const Tile& tile) {
+  const auto axis = static_cast<size_t>(SegmentAxis(frame_.program, result));
+  const Bundle segments = values_.GetFor(result.segment, kRowBit, index, tile);
+  const ScalarType type = frame_.program.ops[static_cast<size_t>(result.segment)].type;
+  // One row after the other, in the order in which others add them as well.
+  for (int row = 0; row < tile.rows; ++row) {
+    llvm::Value* segment = builder_.CreateIntCast(segments[static_cast<size_t>(row)], frame_.i64,
+                                                  /*isSigned=*/!IsUnsigned(type));
+    // Numbers below 0 are above all others here.
+    llvm::Value* is_there = builder_.CreateICmpULT(segment, frame_.lengths[axis]);
+    EmitIf(builder_, is_there, [&] {
+      frame_.positions[axis] = segment;
+      for (int vector = 0; vector < tile.vectors; ++vector) {
+        llvm::Value* column =
+            builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes));
+        AddVector(result,
+                  frame_.Address(frame_.results[static_cast<size_t>(number)], result.array, nullptr,
+                                 column, index),
+                  values[Place(row, vector, tile.vectors)],
+                  tile.mask == nullptr ? nullptr : tile.of_rows[row]);
+      }
+    });
+  }
+}
+
+void ResultEmitter::AddVector(const TileResult& result, llvm::Value* address, llvm::Value* value,
+                              llvm::Value* mask) {
+  const ScalarType type = result.array.type;
+  const llvm::Align align(static_cast<uint64_t>(BytesOf(type)));
+  llvm::VectorType* memory = frame_.VectorOf(MemoryType(builder_.getContext(), type));
+  llvm::Value* before =
+      mask == nullptr
+          ? static_cast<llvm::Value*>(builder_.CreateAlignedLoad(memory, address, align))
+          : builder_.CreateMaskedLoad(memory, address, align, mask,
+                                      llvm::Constant::getNullValue(memory));
+  const Bundle left(frame_.emitter, {FromMemory(frame_.emitter, type, before)});
+  const Bundle sum = EmitReducer(result.reducer, type, left, Bundle(frame_.emitter, {value}));
+  llvm::Value* after = ToMemory(frame_.emitter, type, sum[0]);
+  if (mask == nullptr) {
+    builder_.CreateAlignedStore(after, address, align);
+  } else {
+    builder_.CreateMaskedStore(after, address, align, mask);
+  }
+}
+
 void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex& index,
                           const Bundle& values, const Tile& tile) {
   const ScalarType type = result.array.type;
   const llvm::Align align(static_cast<uint64_t>(BytesOf(type)));
   llvm::VectorType* memory = frame_.VectorOf(MemoryType(builder_.getContext(), type));
   llvm::Value* nothing = llvm::Constant::getNullValue(memory);
-  const auto combine = [&](llvm::Value* before, llvm::Value* value) {
-    const Bundle left(frame_.emitter, {FromMemory(frame_.emitter, type, before)});
-    return EmitReducer(result.reducer, type, left, Bundle(frame_.emitter, {value}))[0];
-  };
   const bool is_added = result.reducer != Opcode::kUnknown;
   for (int row = 0; row < tile.rows; ++row) {
     llvm::Value* row_number = tile.row_numbers[row];
@@ -299,15 +344,13 @@ void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex
       if (result.array.axes.back() == kColumnAxis) {
         llvm::Value* address =
             frame_.Address(frame_.results[number], result.array, row_number, column, index);
-        if (mask == nullptr) {
-          if (is_added) value = combine(builder_.CreateAlignedLoad(memory, address, align), value);
-          builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, value), address, align);
-          continue;
-        }
         if (is_added) {
-          value = combine(builder_.CreateMaskedLoad(memory, address, align, mask, nothing), value);
+          AddVector(result, address, value, mask);
+        } else if (mask == nullptr) {
+          builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, value), address, align);
+        } else {
+          builder_.CreateMaskedStore(ToMemory(frame_.emitter, type, value), address, align, mask);
         }
-        builder_.CreateMaskedStore(ToMemory(frame_.emitter, type, value), address, align, mask);
         continue;
       }
       llvm::Type* pointers = frame_.VectorOf(frame_.pointer);
@@ -319,8 +362,9 @@ void ResultEmitter::Write(const TileResult& result, int number, const ShortIndex
             frame_.Address(frame_.results[number], result.array, row_number, place, index), lane);
       }
       if (is_added) {
-        value =
-            combine(builder_.CreateMaskedGather(memory, addresses, align, mask, nothing), value);
+        llvm::Value* before = builder_.CreateMaskedGather(memory, addresses, align, mask, nothing);
+        const Bundle left(frame_.emitter, {FromMemory(frame_.emitter, type, before)});
+        value = EmitReducer(result.reducer, type, left, Bundle(frame_.emitter, {value}))[0];
       }
       builder_.CreateMaskedScatter(ToMemory(frame_.emitter, type, value), addresses, align, mask);
     }

@@ -51,6 +51,12 @@ class ResultEmitter {
   // Sums over rows are kept in memory, where there is room for whole vectors.
   void AddToColumns(const TileResult& result, int number, const ShortIndex& index,
                     const Bundle& values, const Tile& tile);
+  // Adds each row to what there is of its segment.
+  void AddToSegments(const TileResult& result, int number, const ShortIndex& index,
+                     const Bundle& values, const Tile& tile);
+  // Adds a vector to what there is at an address.
+  void AddVector(const TileResult& result, llvm::Value* address, llvm::Value* value,
+                 llvm::Value* mask);
   void Write(const TileResult& result, int number, const ShortIndex& index, const Bundle& values,
              const Tile& tile);
 

@@ -34,6 +34,10 @@ constexpr double kSpilled = 3;
 // How many bytes of a panel are written or read in a cycle.
 constexpr double kPanelBytesPerCycle = 16;
 
+// Results of segments are filled first, and where they are large, all of it is fetched again for
+// the rows of each piece of the columns.
+constexpr double kSecondsPerSegmentByte = 5e-10;
+
 constexpr int kFittedVectorBytes = 64;
 
 // How many numbers a value is for one row and one column.
@@ -46,6 +50,19 @@ double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_
     }
   }
   return count;
+}
+
+double BytesOfSegments(const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
+  double all = 0;
+  for (const TileResult& result : program.results) {
+    if (result.segment < 0) continue;
+    auto bytes = static_cast<double>(BytesOf(result.array.type));
+    for (const int axis : result.array.axes) {
+      if (axis != kNoAxis) bytes *= static_cast<double>(lengths[static_cast<size_t>(axis)]);
+    }
+    all += bytes;
+  }
+  return all;
 }
 
 // Of one row and one vector of columns.
@@ -156,15 +173,18 @@ double SecondsOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths)
   double vectors = 1;
   for (size_t i = 0; i < program.axes.size(); ++i) {
     const TileAxisKind kind = program.axes[i].kind;
-    if (program.axes[i].length == 0 && kind != TileAxisKind::kLong)
+    if (kind == TileAxisKind::kRow || kind == TileAxisKind::kColumn ||
+        kind == TileAxisKind::kBatch) {
       vectors *= static_cast<double>(lengths[i]);
+    }
   }
   vectors /= FittedLanes(shape.lanes);
   // Along a long axis there are mostly sums of products.
   const bool has_long_axis = program.AxesOfKind(TileAxisKind::kLong) != 0;
   const double speed = has_long_axis ? SpeedOfMachine().products : SpeedOfMachine().elementwise;
   const double cycles = vectors * CyclesOfVector(program, shape, lengths);
-  return speed * cycles / (kCyclesPerSecond * kModelCores);
+  return speed * cycles / (kCyclesPerSecond * kModelCores) +
+         SpeedOfMachine().memory * kSecondsPerSegmentByte * BytesOfSegments(program, lengths);
 }
 
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,

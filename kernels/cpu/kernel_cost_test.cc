@@ -43,5 +43,23 @@ TEST(KernelCost, GrowsWithWhatIsComputed) {
   EXPECT_NEAR(SecondsFor(kSums, {3000, 1000}), 3 * few, 1e-9);
 }
 
+TEST(KernelCost, GrowsWithSegmentsOnlyAsTheirResultDoes) {
+  constexpr std::string_view kSegments = R"(axes r c g0
+operand f32[r]
+operand f32[c]
+operand i32[r]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = exponential %2
+%4 = load 2
+result f32[g0, c] = add r by %4 %3
+)";
+  const double one = SecondsFor(kSegments, {1000, 1000, 1});
+  EXPECT_GT(one, SecondsFor(kSums, {1000, 1000}));
+  EXPECT_LT(SecondsFor(kSegments, {1000, 1000, 16}), 2 * one);
+  EXPECT_GT(SecondsFor(kSegments, {1000, 1000, 10000}), 10 * one);
+}
+
 }  // namespace
 }  // namespace plimsoll

@@ -158,10 +158,10 @@ llvm::Value* KernelFrame::Address(const ArrayPlace& array, const TileArray& layo
     if (axis == kNoAxis) continue;
     const auto place = static_cast<size_t>(axis);
     if (program.axes[place].kind == TileAxisKind::kBatch) continue;
-    llvm::Value* position = axis == kRowAxis      ? row
-                            : axis == kColumnAxis ? column
-                            : IsLong(axis)        ? positions[place]
-                                                  : Number(index[place]);
+    llvm::Value* position = axis == kRowAxis              ? row
+                            : axis == kColumnAxis         ? column
+                            : positions[place] != nullptr ? positions[place]
+                                                          : Number(index[place]);
     llvm::Value*& sum = IsLong(axis) ? along : offset;
     sum = builder.CreateAdd(sum, builder.CreateMul(position, array.strides[place]));
   }

@@ -99,7 +99,7 @@ class KernelFrame {
   llvm::Value* row_end = nullptr;
   llvm::Value* column_begin = nullptr;
   llvm::Value* column_end = nullptr;
-  // Along long axes, in their loops.
+  // Along long axes, in their loops, and along segments, of the row that is added to one.
   std::vector<llvm::Value*> positions;
 
  private:

@@ -1,6 +1,7 @@
 // Random tile programs against their evaluation in double precision.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -45,6 +46,7 @@ class RandomProgram {
     if (type_ == ScalarType::kF16 && !HostMachine().has_half) type_ = ScalarType::kF32;
     const size_t operands = 1 + Below(4);
     for (size_t i = 0; i < operands; ++i) AddOperand();
+    if (Chance(4)) AddSegments();
     if (Chance(3)) AddContraction();
     for (size_t i = 2 + Below(8); i > 0; --i) AddOp();
     FoldShortAxes();
@@ -53,6 +55,11 @@ class RandomProgram {
     AddResultOf(values_.back());
     if (Chance(3)) AddProduct();
     if (Chance(3)) AddBits();
+    if (HasSegments(program_)) {
+      Add({.value = Any(), .reduced = kRowBit, .reducer = Opcode::kAdd});
+      // Nothing else is reduced beside segments.
+      return program_;
+    }
     if (Chance(3)) AddBest();
     if (Chance(4) && (type_ == ScalarType::kF32 || type_ == ScalarType::kF64)) AddTop();
     return program_;
@@ -74,6 +81,9 @@ class RandomProgram {
           break;
         case TileAxisKind::kLong:
           lengths.push_back(kLongSizes[Below(std::size(kLongSizes))]);
+          break;
+        case TileAxisKind::kSegment:
+          lengths.push_back(static_cast<int64_t>(Below(6)));
           break;
         case TileAxisKind::kRank:
           ranks = axis.length;
@@ -142,8 +152,9 @@ class RandomProgram {
   int LoadSome(int long_axis = kNoAxis) {
     TileArray array = {.type = type_, .axes = {}};
     for (int axis = 0; axis < static_cast<int>(program_.axes.size()); ++axis) {
-      if (program_.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kLong) continue;
-      const bool is_short = program_.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kShort;
+      const TileAxisKind kind = program_.axes[static_cast<size_t>(axis)].kind;
+      if (kind == TileAxisKind::kLong || kind == TileAxisKind::kSegment) continue;
+      const bool is_short = kind == TileAxisKind::kShort;
       // The first tells how long all axes are.
       const bool has_all = program_.operands.empty() && !is_short;
       if (has_all || (is_short ? Chance(2) : !Chance(3))) array.axes.push_back(axis);
@@ -231,7 +242,7 @@ class RandomProgram {
   void AddResultOf(int value) {
     TileResult result = {.value = value};
     static constexpr AxisSet kReduced[] = {0, kRowBit, kColumnBit, kRowBit | kColumnBit};
-    result.reduced = kReduced[Below(4)];
+    result.reduced = kReduced[Below(HasSegments(program_) ? 2 : 4)];
     static constexpr Opcode kReducers[] = {Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum};
     const bool is_combined = result.reduced != 0 || Chance(3);
     result.reducer = is_combined ? kReducers[Below(3)] : Opcode::kUnknown;
@@ -244,17 +255,45 @@ class RandomProgram {
     result.array.type = result.reducer == Opcode::kUnknown ? value.type : AccumulatorOf(value.type);
     for (int axis = 0; axis < static_cast<int>(program_.axes.size()); ++axis) {
       const TileAxisKind kind = program_.axes[static_cast<size_t>(axis)].kind;
-      const bool is_there = kind == TileAxisKind::kShort  ? (value.axes & AxisBit(axis)) != 0
-                            : kind == TileAxisKind::kRank ? axis == rank_axis
-                                                          : kind != TileAxisKind::kLong;
+      const bool is_there = kind == TileAxisKind::kShort     ? (value.axes & AxisBit(axis)) != 0
+                            : kind == TileAxisKind::kRank    ? axis == rank_axis
+                            : kind == TileAxisKind::kSegment ? false
+                                                             : kind != TileAxisKind::kLong;
       if (is_there && (result.reduced & AxisBit(axis)) == 0) result.array.axes.push_back(axis);
     }
     std::shuffle(result.array.axes.begin(), result.array.axes.end(), random_);
+    if (HasSegments(program_) && result.reduced != 0) Group(result);
     const Status status = AddResult(program_, result);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
 
+  // Numbers of segments, some of which there are not.
+  void AddSegments() {
+    program_.axes.push_back({.kind = TileAxisKind::kSegment});
+    static constexpr ScalarType kNumbers[] = {ScalarType::kI32, ScalarType::kI64, ScalarType::kI8,
+                                              ScalarType::kUI32};
+    const ScalarType type = kNumbers[Below(std::size(kNumbers))];
+    TileArray array = {.type = type, .axes = {kRowAxis}};
+    const AxisSet batch = program_.AxesOfKind(TileAxisKind::kBatch);
+    if (batch != 0 && Chance(2)) array.axes.push_back(std::countr_zero(batch));
+    program_.operands.push_back(array);
+    segment_ = Made(AddLoad(program_, static_cast<int>(program_.operands.size()) - 1));
+    if (Chance(4)) segment_ = AddConstant(program_, type, Below(3));
+    if (Chance(4)) segment_ = Made(AddIota(program_, type, kRowAxis));
+  }
+
+  // Rows into segments instead, with the columns last.
+  void Group(TileResult& result) {
+    std::vector<int>& axes = result.array.axes;
+    llvm::erase(axes, kColumnAxis);
+    const auto segments = std::countr_zero(program_.AxesOfKind(TileAxisKind::kSegment));
+    axes.insert(axes.begin() + static_cast<ptrdiff_t>(Below(axes.size() + 1)), segments);
+    axes.push_back(kColumnAxis);
+    result.segment = segment_;
+  }
+
   AxisSet RowsOrColumns() {
+    if (HasSegments(program_)) return kRowBit;
     static constexpr AxisSet kReduced[] = {kRowBit, kColumnBit, kRowBit | kColumnBit};
     return kReduced[Below(std::size(kReduced))];
   }
@@ -336,6 +375,7 @@ class RandomProgram {
   ScalarType type_ = ScalarType::kF32;
   std::vector<int> values_;
   std::vector<int> loads_;
+  int segment_ = -1;
 };
 
 double ToleranceOf(ScalarType type) {

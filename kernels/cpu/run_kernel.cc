@@ -24,11 +24,17 @@ constexpr int64_t kPiecesWithParts = 16;
 // Rows of a part that are summed before they are added to it, so that long sums keep their digits.
 constexpr int64_t kRowsSummed = 1024;
 
-// Parts of results that rows are reduced in, and how rows are shared out.
+// With segments: the sums of so many columns stay in a core's second cache, unless that would be
+// few columns.
+constexpr int64_t kSegmentBytes = 512 << 10;
+constexpr int64_t kLeastColumns = 128;
+
+// Parts of results that rows are reduced in, and how rows or columns are shared out.
 struct Layout {
   int64_t batch = 1;
-  int64_t pieces = 1;  // Of the rows.
+  int64_t pieces = 1;  // Of the rows, or with segments of the columns.
   int64_t rows_of_piece = 1;
+  int64_t columns_of_piece = 1;
   int64_t worker_bytes = 0;
   // For each result: elements of one part, or 0 if pieces write into the result itself.
   std::vector<int64_t> part_elements;
@@ -39,6 +45,32 @@ struct Layout {
   int64_t part_bytes = 0;
 };
 
+// True if each piece of the rows has a part of the result.
+bool HasParts(const TileResult& result) {
+  return (result.reduced & kRowBit) != 0 && result.segment < 0;
+}
+
+// All rows of some columns. Each sum is in one piece, so that pieces may be of any size.
+void ShareOutColumns(const TileProgram& program, const KernelShape& shape,
+                     llvm::ArrayRef<int64_t> lengths, int64_t tasks, Layout& layout) {
+  int64_t bytes_of_column = 1;
+  for (const TileResult& result : program.results) {
+    if (result.segment < 0) continue;
+    const auto axis = static_cast<size_t>(SegmentAxis(program, result));
+    bytes_of_column +=
+        lengths[axis] * program.ShortCount(AxesOf(result.array)) * BytesOf(result.array.type);
+  }
+  const int64_t columns = lengths[kColumnAxis];
+  const int64_t most = std::max(kLeastColumns, kSegmentBytes / bytes_of_column);
+  const int64_t pieces = RoundUp((columns + most - 1) / most, tasks);
+  layout.rows_of_piece = std::max<int64_t>(1, lengths[kRowAxis]);
+  layout.columns_of_piece = RoundUp((columns + pieces - 1) / std::max<int64_t>(1, pieces),
+                                    int64_t{shape.lanes} * shape.vectors);
+  layout.columns_of_piece = std::max<int64_t>(1, layout.columns_of_piece);
+  layout.pieces =
+      std::max<int64_t>(1, (columns + layout.columns_of_piece - 1) / layout.columns_of_piece);
+}
+
 Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
                   llvm::ArrayRef<int64_t> lengths, int64_t threads) {
   Layout layout;
@@ -46,8 +78,7 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
     if (program.axes[i].kind == TileAxisKind::kBatch) layout.batch *= lengths[i];
   }
   const int64_t rows = lengths[kRowAxis];
-  const bool has_parts = llvm::any_of(
-      program.results, [](const TileResult& result) { return (result.reduced & kRowBit) != 0; });
+  const bool has_parts = llvm::any_of(program.results, HasParts);
   int64_t tasks = kPiecesPerThread * threads;
   // What is packed along a long axis is much: with fewer rows, packing it takes as long as they do.
   if (program.AxesOfKind(TileAxisKind::kLong) != 0) {
@@ -56,16 +87,21 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
   const int64_t pieces = has_parts
                              ? kPiecesWithParts
                              : (tasks + layout.batch - 1) / std::max<int64_t>(1, layout.batch);
-  const int64_t wanted = (std::max<int64_t>(1, rows) + pieces - 1) / std::max<int64_t>(1, pieces);
-  // Each piece needs parts of its own.
-  const int64_t most = has_parts ? INT64_MAX : kMostRows;
-  layout.rows_of_piece = RoundUp(std::clamp(wanted, kLeastRows, most), shape.rows);
-  layout.pieces = std::max<int64_t>(1, (rows + layout.rows_of_piece - 1) / layout.rows_of_piece);
+  if (HasSegments(program)) {
+    ShareOutColumns(program, shape, lengths, std::max<int64_t>(1, pieces), layout);
+  } else {
+    const int64_t wanted = (std::max<int64_t>(1, rows) + pieces - 1) / std::max<int64_t>(1, pieces);
+    // Each piece needs parts of its own.
+    const int64_t most = has_parts ? INT64_MAX : kMostRows;
+    layout.rows_of_piece = RoundUp(std::clamp(wanted, kLeastRows, most), shape.rows);
+    layout.columns_of_piece = std::max<int64_t>(1, lengths[kColumnAxis]);
+    layout.pieces = std::max<int64_t>(1, (rows + layout.rows_of_piece - 1) / layout.rows_of_piece);
+  }
   layout.worker_bytes = RoundUp(PackedBytes(program, shape, lengths), kAlignment);
   layout.sums_apart = has_parts && std::min(rows, layout.rows_of_piece) > kRowsSummed;
   for (const TileResult& result : program.results) {
     int64_t elements = 0;
-    if ((result.reduced & kRowBit) != 0) {
+    if (HasParts(result)) {
       elements = program.ShortCount(AxesOf(result.array));
       if ((result.reduced & kColumnBit) == 0) {
         elements *= RoundUp(lengths[kColumnAxis], shape.lanes);
@@ -140,8 +176,10 @@ class Run {
   void RunTask(int64_t task, int64_t worker) const {
     const int64_t element = task / layout_.pieces;
     const int64_t piece = task % layout_.pieces;
-    const int64_t row_begin = piece * layout_.rows_of_piece;
+    const bool has_segments = HasSegments(program_);
+    const int64_t row_begin = has_segments ? 0 : piece * layout_.rows_of_piece;
     const int64_t row_end = std::min(row_begin + layout_.rows_of_piece, lengths_[kRowAxis]);
+    const int64_t column_begin = has_segments ? piece * layout_.columns_of_piece : 0;
     std::vector<const void*> operands;
     for (size_t i = 0; i < operands_.size(); ++i) {
       operands.push_back(static_cast<const char*>(operands_[i].data) +
@@ -166,15 +204,16 @@ class Run {
       for (size_t i = 0; i < results.size() && layout_.sums_apart; ++i) {
         if (HasParts(i)) FillPart(i, results[i]);
       }
-      RunRows({.operands = operands.data(),
-               .results = results.data(),
-               .strides = strides_.data(),
-               .lengths = lengths_.data(),
-               .row_begin = row,
-               .row_end = std::min(row + step, row_end),
-               .column_begin = 0,
-               .column_end = 0,
-               .scratch = scratch});
+      RunRows(
+          {.operands = operands.data(),
+           .results = results.data(),
+           .strides = strides_.data(),
+           .lengths = lengths_.data(),
+           .row_begin = row,
+           .row_end = std::min(row + step, row_end),
+           .column_begin = column_begin,
+           .column_end = std::min(column_begin + layout_.columns_of_piece, lengths_[kColumnAxis]),
+           .scratch = scratch});
       for (size_t i = 0; i < results.size() && layout_.sums_apart; ++i) {
         if (!HasParts(i)) continue;
         const TileResult& result = program_.results[i];
@@ -219,21 +258,22 @@ class Run {
   }
 
  private:
-  bool HasParts(size_t result) const { return (program_.results[result].reduced & kRowBit) != 0; }
+  bool HasParts(size_t result) const { return plimsoll::HasParts(program_.results[result]); }
 
   void FillPart(size_t number, void* part) const {
     const TileResult& result = program_.results[number];
     FillNeutral(result.reducer, result.array.type, part, layout_.part_elements[number]);
   }
 
-  // All columns of some rows.
+  // The columns of some rows, by blocks.
   void RunRows(KernelCall call) const {
-    const int64_t blocks =
-        RoundUp(lengths_[kColumnAxis], kernel_.shape.block) / kernel_.shape.block;
+    const int64_t begin = call.column_begin;
+    const int64_t end = call.column_end;
+    const int64_t blocks = RoundUp(end - begin, kernel_.shape.block) / kernel_.shape.block;
     const int64_t leap = IsScattered(program_) ? ScatteredLeap(blocks) : 1;
     for (int64_t i = 0; i < blocks; ++i) {
-      call.column_begin = i * leap % blocks * kernel_.shape.block;
-      call.column_end = std::min(call.column_begin + kernel_.shape.block, lengths_[kColumnAxis]);
+      call.column_begin = begin + i * leap % blocks * kernel_.shape.block;
+      call.column_end = std::min(call.column_begin + kernel_.shape.block, end);
       kernel_.pack(&call);
       kernel_.run(&call);
     }

@@ -115,6 +115,71 @@ TEST(RunKernel, GaussianProductsOfAllSizes) {
   }
 }
 
+// Rows summed by their labels, and their least and largest distances, beside the whole matrix.
+constexpr std::string_view kSegments = R"(axes r c b0 s0=3 g0 g1
+operand f32[b0, r, s0]
+operand f32[c, s0]
+operand i32[r, 1]
+operand i64[b0, r]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add s0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+%8 = load 3
+%9 = constant i64 2
+%10 = add %8, %9
+result f32[b0, g0, c] = add r by %7 %6
+result f32[g1, s0, b0, c] = minimum r by %10 %2
+result f32[b0, 1, g1, c] = maximum r by %10 %4
+result f32[c, b0, r] = %6
+)";
+
+// Labels are from -5 to 5: some are of no segment.
+TEST(RunKernel, RowsAreReducedInSegments) {
+  const auto kernel = Compile(kSegments);
+  ASSERT_NE(kernel, nullptr);
+  for (const int64_t rows : {0, 1, 3, 67, 1031}) {
+    for (const int64_t columns : {0, 1, 16, 37, 300}) {
+      for (const int64_t segments : {0, 1, 4, 9}) {
+        ExpectRight(*kernel, {rows, columns, 2, 3, segments, 5 - segments / 2}, 1e-4,
+                    /*threads=*/1 + rows % 3);
+      }
+    }
+  }
+}
+
+TEST(RunKernel, SegmentsAreTheSameForEveryNumberOfThreads) {
+  const auto kernel = Compile(kSegments);
+  ASSERT_NE(kernel, nullptr);
+  const std::vector<int64_t> lengths = {501, 1009, 1, 3, 4, 3};
+  const std::vector<NumberArray> operands = RandomOperands(kernel->program, lengths, 3);
+  const std::vector<NumberArray> alone = RunOnNumbers(*kernel, lengths, operands, /*threads=*/1);
+  for (const int64_t threads : {2, 3, 7}) {
+    const std::vector<NumberArray> found = RunOnNumbers(*kernel, lengths, operands, threads);
+    for (size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(found[i].numbers, alone[i].numbers);
+  }
+}
+
+// More segments than there is room for in a cache: many pieces of few columns.
+TEST(RunKernel, SegmentsMayBeMoreThanRows) {
+  const auto kernel = Compile(R"(axes r c g0
+operand f64[r]
+operand f64[c]
+operand i32[r]
+%0 = load 0
+%1 = load 1
+%2 = multiply %0, %1
+%3 = load 2
+result f64[g0, c] = multiply r by %3 %2
+)");
+  ASSERT_NE(kernel, nullptr);
+  ExpectRight(*kernel, {41, 517, 2003}, 1e-12, /*threads=*/2);
+}
+
 TEST(RunKernel, RowsAndColumnsAndAllAreReducedAtOnce) {
   const auto kernel = Compile(kGradient);
   ASSERT_NE(kernel, nullptr);
