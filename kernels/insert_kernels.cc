@@ -47,6 +47,19 @@ std::vector<int64_t> LengthsOf(const RegionKernel& kernel) {
   return lengths;
 }
 
+// What a reduction begins with: one number, or for each element of its result one. Null if it is
+// the one that kernels begin with.
+Value* InitialOf(const RegionKernel::Result& result) {
+  const Op& maker = *result.value->defining_op();
+  const bool is_scatter = maker.Is(Opcode::kScatter);
+  const bool is_reduced = is_scatter || (maker.Is(Opcode::kReduce) && maker.result_count() == 1);
+  if (!is_reduced || result.reducer == Opcode::kUnknown) return nullptr;
+  Value* initial = maker.operand(is_scatter ? 0 : 1);
+  const Reduction reduction = {
+      .reducer = result.reducer, .dimensions = {}, .element = initial->type().element_type()};
+  return IsNeutral(reduction, *initial) ? nullptr : initial;
+}
+
 // The call, and after it what is left to do for each result.
 Status EmitKernel(Builder& builder, const MadeKernel& kernel,
                   llvm::DenseMap<const Value*, Value*>& replaced) {
@@ -68,14 +81,12 @@ Status EmitKernel(Builder& builder, const MadeKernel& kernel,
           builder.Reduce(value, NeutralOf(builder, result.reducer, element), outer, result.reducer);
     }
     if (!result.permutation.empty()) value = builder.Transpose(value, result.permutation);
-    const Op& maker = *result.value->defining_op();
-    if (maker.Is(Opcode::kReduce) && maker.result_count() == 1) {
-      const std::optional<Reduction> reduction = ReductionOf(maker);
-      if (result.reducer != Opcode::kUnknown && !IsNeutral(*reduction, *maker.operand(1))) {
-        Value* initial = builder.Convert(maker.operand(1), element);
-        value = builder.Binary(result.reducer,
-                               builder.BroadcastInDim(initial, value->type().shape(), {}), value);
+    if (Value* initial = InitialOf(result)) {
+      initial = builder.Convert(initial, element);
+      if (initial->type().rank() == 0) {
+        initial = builder.BroadcastInDim(initial, value->type().shape(), {});
       }
+      value = builder.Binary(result.reducer, initial, value);
     }
     if (result.value->type() != value->type()) {
       value = builder.Convert(value, result.value->type().element_type());
@@ -170,15 +181,13 @@ class Inserter {
     std::vector<MadeKernel> single;
     double seconds = 0;
     for (size_t level = first; level < std::max(end, first + 1); ++level) {
-      StatusOr<MadeKernel> kernel = MakeTiles(region, levels.levels[level]);
-      if (!kernel.ok()) {
-        if (end == first) return HasProducts(region) ? staged.status() : kernel.status();
-        single.clear();
-        break;
-      }
-      seconds += kernel->cost.seconds;
-      single.push_back(*std::move(kernel));
+      const Status status = MakeTiles(region, levels.levels[level], single);
+      if (status.ok()) continue;
+      if (end == first) return HasProducts(region) ? staged.status() : status;
+      single.clear();
+      break;
     }
+    for (const MadeKernel& kernel : single) seconds += kernel.cost.seconds;
     if (end > first) {
       std::vector<MadeKernel> beside;
       double staged_seconds = staged->cost.seconds;
@@ -186,10 +195,9 @@ class Inserter {
         const RegionLevel rest = {.sinks = SinksBesideStages(region, levels.levels[level]),
                                   .written = {}};
         if (rest.sinks.empty()) continue;
-        ASSIGN_OR_RETURN(MadeKernel kernel, MakeTiles(region, rest));
-        staged_seconds += kernel.cost.seconds;
-        beside.push_back(std::move(kernel));
+        RETURN_IF_ERROR(MakeTiles(region, rest, beside));
       }
+      for (const MadeKernel& kernel : beside) staged_seconds += kernel.cost.seconds;
       if (single.empty() || staged_seconds < seconds) {
         kernels.push_back(*std::move(staged));
         llvm::append_range(kernels, std::move(beside));
@@ -205,14 +213,20 @@ class Inserter {
         region.axes, [](const RegionAxis& axis) { return axis.role == RegionAxisRole::kFeature; });
   }
 
-  StatusOr<MadeKernel> MakeTiles(const TileRegion& region, const RegionLevel& level) const {
-    ASSIGN_OR_RETURN(RegionKernel kernel, MakeTileProgram(region, level.sinks, level.written));
-    ASSIGN_OR_RETURN(const KernelCost cost,
-                     options_.costs.tiles(kernel.program, LengthsOf(kernel)));
-    return MadeKernel{.program = WriteTiles(kernel.program),
-                      .operands = std::move(kernel.operands),
-                      .results = std::move(kernel.results),
-                      .cost = cost};
+  // Adds kernels of tiles for one level.
+  Status MakeTiles(const TileRegion& region, const RegionLevel& level,
+                   std::vector<MadeKernel>& kernels) const {
+    for (const RegionPart& part : PartsOf(region, level)) {
+      ASSIGN_OR_RETURN(RegionKernel kernel,
+                       MakeTileProgram(part.region, part.level.sinks, part.level.written));
+      ASSIGN_OR_RETURN(const KernelCost cost,
+                       options_.costs.tiles(kernel.program, LengthsOf(kernel)));
+      kernels.push_back({.program = WriteTiles(kernel.program),
+                         .operands = std::move(kernel.operands),
+                         .results = std::move(kernel.results),
+                         .cost = cost});
+    }
+    return OkStatus();
   }
 
   StatusOr<MadeKernel> MakeStages(const TileRegion& region, const RegionLevels& levels,

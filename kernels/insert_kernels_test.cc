@@ -291,6 +291,124 @@ TEST(InsertKernels, AMaskThatIsNeededByItselfIsNotMadeForEachElement) {
   }
 }
 
+// Values of the Gaussian scattered by labels: the axes of the operand and of the updates, and what
+// the scatter combines by.
+std::string Scatter(std::string_view numbers, std::string_view updates, std::string_view operand,
+                    std::string_view combine = "add", std::string_view from = "%e",
+                    std::string_view indices = "8x1xi32") {
+  const std::string types = StrCat("(tensor<", operand, ">, tensor<", indices, ">, tensor<",
+                                   updates, ">) -> tensor<", operand, ">");
+  return StrCat(R"(
+  %zeros = "stablehlo.broadcast_in_dim"(%z) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<)",
+                operand, R"(>
+  %r = "stablehlo.scatter"(%zeros, %2, )",
+                from, ") <{scatter_dimension_numbers = #stablehlo.scatter<", numbers, R"(>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = "stablehlo.)",
+                combine, R"("(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) : )",
+                types, "\n");
+}
+
+constexpr std::string_view kOfRows =
+    "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+    "index_vector_dim = 1";
+constexpr std::string_view kOfColumns =
+    "update_window_dims = [0], inserted_window_dims = [1], scatter_dims_to_operand_dims = [1], "
+    "index_vector_dim = 1";
+
+TEST(InsertKernels, AddsRowsOfOneSegment) {
+  const Inserted inserted =
+      Insert({"8x3xf32", "9x3xf32", "8x1xi32"},
+             StrCat(kGaussian, Scatter(kOfRows, "8x9xf32", "5x9xf32")), {{"%r", "5x9xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1U);
+  EXPECT_EQ(inserted.report.inserted[0].program, R"(axes r c s0=3 g0
+operand f32[r, s0]
+operand f32[c, s0]
+operand i32[r, 1]
+%0 = load 0
+%1 = load 1
+%2 = subtract %0, %1
+%3 = multiply %2, %2
+%4 = fold add s0 %3
+%5 = negate %4
+%6 = exponential %5
+%7 = load 2
+result f32[g0, c] = add r by %7 %6
+)");
+  EXPECT_THAT(inserted.body, Not(HasSubstr("8x9x")));
+  EXPECT_THAT(inserted.body, Not(HasSubstr("scatter")));
+  EXPECT_THAT(inserted.body, Not(HasSubstr("stablehlo.add")));
+}
+
+// What is grouped is the row of the kernel, whichever axis it is, and what is there before is
+// added.
+TEST(InsertKernels, KeepsTheBestOfColumnsOfOneSegment) {
+  const Inserted inserted = Insert(
+      {"8x3xf32", "9x3xf32", "9x1xi32"},
+      StrCat(kGaussian, Scatter(kOfColumns, "8x9xf32", "8x5xf32", "maximum", "%e", "9x1xi32")),
+      {{"%r", "8x5xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1U);
+  EXPECT_THAT(inserted.report.inserted[0].program, HasSubstr("operand f32[c, s0]\n"
+                                                             "operand f32[r, s0]\n"
+                                                             "operand i32[r, 1]\n"));
+  EXPECT_THAT(inserted.report.inserted[0].program,
+              HasSubstr("result f32[g0, c] = maximum r by %7 %6\n"));
+  EXPECT_THAT(inserted.body, HasSubstr(R"("stablehlo.maximum")"));
+  EXPECT_THAT(inserted.body, HasSubstr(R"("stablehlo.transpose")"));
+}
+
+TEST(InsertKernels, OneSegmentIsAnAxisToo) {
+  const Inserted inserted =
+      Insert({"8x3xf32", "9x3xf32", "8x1xi32"},
+             StrCat(kGaussian, Scatter(kOfRows, "8x9xf32", "1x9xf32")), {{"%r", "1x9xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 1U);
+  EXPECT_THAT(inserted.report.inserted[0].program,
+              HasSubstr("result f32[g0, c] = add r by %7 %6\n"));
+}
+
+// Threads share out the columns where rows are grouped: what else is reduced has its own kernel.
+TEST(InsertKernels, ReducesInSegmentsAlone) {
+  const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "8x1xi32", "9xf32"},
+                                   StrCat(kGaussian, Scatter(kOfRows, "8x9xf32", "5x9xf32"), R"(
+  %s = "stablehlo.dot_general"(%e, %3) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<8x9xf32>, tensor<9xf32>) -> tensor<8xf32>
+)"),
+                                   {{"%r", "5x9xf32"}, {"%s", "8xf32"}, {"%e", "8x9xf32"}});
+  ASSERT_EQ(inserted.report.inserted.size(), 2U);
+  EXPECT_THAT(inserted.report.inserted[0].program, HasSubstr("result f32[r] = add c %8\n"
+                                                             "result f32[r, c] = %6\n"));
+  EXPECT_THAT(inserted.report.inserted[1].program,
+              HasSubstr("%7 = load 2\nresult f32[g0, c] = add r by %7 %6\n"));
+}
+
+TEST(InsertKernels, SaysWhyAScatterNeedsAllOfAValue) {
+  const auto reason_of = [](std::string_view scatter, std::string_view indices,
+                            std::string_view result) {
+    const Inserted inserted = Insert({"8x3xf32", "9x3xf32", indices}, StrCat(kGaussian, scatter),
+                                     {{"%r", result}}, /*least_bytes=*/280);
+    EXPECT_TRUE(inserted.report.inserted.empty());
+    for (const RefusedKernel& refused : inserted.report.refused) {
+      if (refused.type == "tensor<8x9xf32>") return refused.reason;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(reason_of(Scatter(kOfRows, "8x9xf32", "5x9xf32", "subtract"), "8x1xi32", "5x9xf32"),
+            "needed whole by a scatter that does not add up, multiply or keep the best");
+  EXPECT_EQ(reason_of(Scatter("inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = "
+                              "[0, 1], index_vector_dim = 2",
+                              "8x9xf32", "5x9xf32", "add", "%e", "8x9x2xi32"),
+                      "8x9x2xi32", "5x9xf32"),
+            "needed whole by a scatter by more than one number");
+  EXPECT_EQ(reason_of(Scatter(kOfRows, "8x9xf32", "5x11xf32"), "8x1xi32", "5x11xf32"),
+            "needed whole by a scatter of windows that may lie anywhere");
+  EXPECT_EQ(reason_of(Scatter("inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+                              "index_vector_dim = 2",
+                              "8x9xf32", "5xf32", "add", "%e", "8x9x1xi32"),
+                      "8x9x1xi32", "5xf32"),
+            "needed whole by a scatter along none or several of its dimensions");
+}
+
 TEST(InsertKernels, WorksInsideLoops) {
   const Inserted inserted = Insert({"8x3xf32", "9x3xf32", "9xf32"},
                                    StrCat(R"(

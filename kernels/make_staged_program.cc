@@ -122,7 +122,7 @@ class Stager {
 
   // True if the sink's result is whole for the rows that a stage has seen.
   bool IsForRows(const Op& sink) const {
-    if (FeatureOf(sink) || sink.result_count() != 1) return false;
+    if (FeatureOf(sink) || sink.result_count() != 1 || sink.Is(Opcode::kScatter)) return false;
     if (sink.Is(Opcode::kReduce)) {
       const std::optional<Reduction> reduction = ReductionOf(sink);
       if (!reduction || !IsNeutral(*reduction, *sink.operand(1))) return false;
@@ -248,8 +248,10 @@ std::vector<const Op*> SinksBesideStages(const TileRegion& region, const RegionL
   };
   std::vector<const Op*> beside;
   for (const Op* sink : level.sinks) {
-    if (has_role(region.ReducedAxes(*sink), RegionAxisRole::kRow) &&
-        !has_role(region.value_axes.find(sink->result(0))->second, RegionAxisRole::kFeature)) {
+    // Kernels that reduce in groups are no stages.
+    if (sink->Is(Opcode::kScatter) ||
+        (has_role(region.ReducedAxes(*sink), RegionAxisRole::kRow) &&
+         !has_role(region.value_axes.find(sink->result(0))->second, RegionAxisRole::kFeature))) {
       beside.push_back(sink);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "analysis/reducers.h"
 #include "kernels/comparison.h"
+#include "kernels/grouped_reduction.h"
 #include "kernels/refuse.h"
 #include "kernels/scalar_type.h"
 #include "kernels/shared_axes.h"
@@ -60,6 +61,7 @@ class Converter {
   Status AddSink(const Op& sink) {
     if (const std::optional<Opcode> reducer = ArgReducerOf(sink)) return AddArg(sink, *reducer);
     if (sink.Is(Opcode::kChloTopK)) return AddTop(sink);
+    if (sink.Is(Opcode::kScatter)) return AddSegments(sink);
     const Value& result = *sink.result(0);
     for (const int axis : region_.value_axes.find(&result)->second) {
       if (axis == kNoAxis) continue;
@@ -90,7 +92,9 @@ class Converter {
         made.reduced |= AxisBit(TileAxisOf(axis));
       }
     }
-    AddDimensions(axes, result.type().shape(), made.array, kept);
+    std::vector<int> tile_axes;
+    for (const int axis : axes) tile_axes.push_back(TileAxisOf(axis));
+    AddDimensions(tile_axes, result.type().shape(), /*columns_last=*/is_product_, made.array, kept);
     if (program_.ShortCount(AxesOf(made.array)) > kMostNumbers) {
       return Refuse("more numbers for a row than are unrolled");
     }
@@ -129,6 +133,31 @@ class Converter {
     const Opcode reducer =
         sink.result(0)->type().shape().back() == 1 ? Opcode::kMaximum : Opcode::kChloTopK;
     return AddBest(sink, reducer, value, position);
+  }
+
+  // Rows reduced in groups. The columns are last, so that whole vectors are added.
+  Status AddSegments(const Op& sink) {
+    ASSIGN_OR_RETURN(const GroupedReduction reduction, GroupedReductionOf(sink));
+    TileResult made = {.reduced = kRowBit, .reducer = reduction.reducer};
+    ASSIGN_OR_RETURN(made.value, Operand(sink, 2));
+    ASSIGN_OR_RETURN(made.segment, Operand(sink, 1));
+    const Value& result = *sink.result(0);
+    RegionKernel::Result kept = {.value = &result, .reducer = reduction.reducer};
+    std::vector<int> axes;
+    for (const int axis : region_.value_axes.find(&result)->second) {
+      axes.push_back(TileAxisOf(axis));
+    }
+    // Where there is one segment, the region has no axis for it.
+    if (axes[reduction.segment] == kNoAxis) {
+      axes[reduction.segment] = static_cast<int>(program_.axes.size());
+      program_.axes.push_back({.kind = TileAxisKind::kSegment});
+    }
+    AddDimensions(axes, result.type().shape(), /*columns_last=*/true, made.array, kept);
+    if (program_.ShortCount(AxesOf(made.array)) > kMostNumbers) {
+      return Refuse("more numbers for a row than are unrolled");
+    }
+    made.array.type = AccumulatorOf(program_.ops[static_cast<size_t>(made.value)].type);
+    return Keep(std::move(made), std::move(kept));
   }
 
   Status AddBest(const Op& sink, Opcode reducer, int value, int position) {
@@ -190,6 +219,9 @@ class Converter {
       case RegionAxisRole::kRank:
         added = {.kind = TileAxisKind::kRank, .length = info.length};
         break;
+      case RegionAxisRole::kSegment:
+        added = {.kind = TileAxisKind::kSegment};
+        break;
       case RegionAxisRole::kLong:
         added = {.kind = TileAxisKind::kLong};
         break;
@@ -199,19 +231,17 @@ class Converter {
     return tile_axis;
   }
 
-  // The dimensions of a sink's result. A product's columns are the last, so that they are written
-  // by whole vectors.
-  void AddDimensions(const std::vector<int>& axes, llvm::ArrayRef<int64_t> shape, TileArray& array,
-                     RegionKernel::Result& kept) {
+  // The dimensions of a sink's result. Columns that are the last are written by whole vectors.
+  static void AddDimensions(const std::vector<int>& axes, llvm::ArrayRef<int64_t> shape,
+                            bool columns_last, TileArray& array, RegionKernel::Result& kept) {
     std::vector<size_t> order(axes.size());
     std::iota(order.begin(), order.end(), 0);
-    if (is_product_) {
-      const auto column =
-          llvm::find_if(order, [&](size_t i) { return TileAxisOf(axes[i]) == kColumnAxis; });
+    if (columns_last) {
+      const auto column = llvm::find_if(order, [&](size_t i) { return axes[i] == kColumnAxis; });
       std::rotate(column, column + 1, order.end());
     }
     for (const size_t i : order) {
-      array.axes.push_back(TileAxisOf(axes[i]));
+      array.axes.push_back(axes[i]);
       kept.shape.push_back(shape[i]);
     }
     if (llvm::is_sorted(order)) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace plimsoll {
 
@@ -29,6 +30,37 @@ RegionLevels FindRegionLevels(const BlockView& view, const TileRegion& region) {
     for (const Value* result : op->results()) found.needed[result] = level + (is_sink ? 1 : 0);
   }
   return found;
+}
+
+std::vector<RegionPart> PartsOf(const TileRegion& region, const RegionLevel& level) {
+  // Rows in groups, then columns in groups, which are the rows of a turned region.
+  RegionLevel grouped[2];
+  RegionLevel others = {.sinks = {}, .written = level.written};
+  for (const Op* sink : level.sinks) {
+    if (!sink->Is(Opcode::kScatter)) {
+      others.sinks.push_back(sink);
+      continue;
+    }
+    const auto axis = static_cast<size_t>(region.GroupedAxis(*sink));
+    grouped[region.axes[axis].role == RegionAxisRole::kRow ? 0 : 1].sinks.push_back(sink);
+  }
+  RegionLevel& first = grouped[grouped[0].sinks.empty() ? 1 : 0];
+  if (others.sinks.empty() && !first.sinks.empty()) std::swap(first.written, others.written);
+  std::vector<RegionPart> parts;
+  for (RegionLevel* part : {&others, &grouped[0]}) {
+    if (part->sinks.empty() && part->written.empty()) continue;
+    parts.push_back({.region = region, .level = std::move(*part)});
+  }
+  if (grouped[1].sinks.empty()) return parts;
+  parts.push_back({.region = region, .level = std::move(grouped[1])});
+  for (RegionAxis& axis : parts.back().region.axes) {
+    if (axis.role == RegionAxisRole::kRow) {
+      axis.role = RegionAxisRole::kColumn;
+    } else if (axis.role == RegionAxisRole::kColumn) {
+      axis.role = RegionAxisRole::kRow;
+    }
+  }
+  return parts;
 }
 
 }  // namespace plimsoll

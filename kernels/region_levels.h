@@ -25,6 +25,15 @@ struct RegionLevels {
   llvm::DenseMap<const Value*, int> needed;
 };
 
+// What one kernel of tiles makes of a level.
+struct RegionPart {
+  TileRegion region;
+  RegionLevel level;
+};
+
+// A level by its kernels: what is reduced in groups has one of its own, whose rows are grouped.
+std::vector<RegionPart> PartsOf(const TileRegion& region, const RegionLevel& level);
+
 RegionLevels FindRegionLevels(const BlockView& view, const TileRegion& region);
 
 }  // namespace plimsoll

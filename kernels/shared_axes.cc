@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/indexing.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace plimsoll {
 namespace {
@@ -62,6 +64,25 @@ void RelateProduct(const Op& op, JoinDimensions join) {
   }
 }
 
+// What is grouped is an axis of the indices and the updates; segments are one of the result.
+void RelateGroupedReduction(const Op& op, JoinDimensions join) {
+  const Indexing indexing = IndexingOf(op);
+  const size_t rank = op.operand(0)->type().rank();
+  for (size_t d = 0; d < rank; ++d) join(OfOperand(0, d), OfResult(d));
+  for (const auto [d, window] : llvm::enumerate(indexing.WindowDimensions(rank))) {
+    if (window < 0 || indexing.NumberFor(static_cast<int>(d)) >= 0) continue;
+    join(OfOperand(2, static_cast<size_t>(window)), OfResult(d));
+  }
+  const llvm::SmallVector<int> to = indexing.BatchDimensions(op.operand(1)->type().rank());
+  for (size_t d = 0; d < to.size(); ++d) {
+    if (to[d] >= 0) join(OfOperand(1, d), OfOperand(2, static_cast<size_t>(to[d])));
+  }
+  for (const auto [of_result, of_indices] :
+       llvm::zip(indexing.operand_batching_dims, indexing.indices_batching_dims)) {
+    join(OfOperand(1, static_cast<size_t>(of_indices)), OfResult(static_cast<size_t>(of_result)));
+  }
+}
+
 }  // namespace
 
 std::optional<std::vector<std::pair<size_t, size_t>>> MatchReshape(const Op& op) {
@@ -105,6 +126,9 @@ void ForEachSharedAxis(const Op& op, JoinDimensions join) {
       return;
     case Opcode::kDotGeneral:
       RelateProduct(op, join);
+      return;
+    case Opcode::kScatter:
+      RelateGroupedReduction(op, join);
       return;
     case Opcode::kChloTopK: {
       const size_t last = op.operand(0)->type().rank() - 1;

@@ -6,6 +6,7 @@
 
 #include "analysis/op_class.h"
 #include "analysis/reducers.h"
+#include "kernels/grouped_reduction.h"
 #include "kernels/scalar_type.h"
 #include "kernels/shared_axes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -42,8 +43,11 @@ struct Node {
 
 class RegionBuilder {
  public:
-  RegionBuilder(const BlockView& view, const Value& seed, int64_t share)
-      : view_(view), seed_(seed), share_(share) {}
+  // Without groups, what is reduced in groups is needed whole.
+  RegionBuilder(const BlockView& view, const Value& seed, int64_t share, bool has_groups)
+      : view_(view), seed_(seed), share_(share), has_groups_(has_groups) {}
+
+  bool found_groups() const { return found_groups_; }
 
   std::optional<TileRegion> Build(std::string& reason) {
     Grow();
@@ -64,7 +68,7 @@ class RegionBuilder {
       KeepConnected();
     }
     if (llvm::none_of(region_.sinks, [&](const Op* sink) { return ReducesRowOrColumn(*sink); })) {
-      reason = "nothing reduces it";
+      reason = whole_reason_.empty() ? "nothing reduces it" : whole_reason_;
       return std::nullopt;
     }
     const bool spares = llvm::any_of(region_.values, [&](const Value* value) {
@@ -72,7 +76,7 @@ class RegionBuilder {
              ClassOf(*value->defining_op()) != OpClass::kConstant;
     });
     if (!spares) {
-      reason = "all of it is needed whole";
+      reason = whole_reason_.empty() ? "all of it is needed whole" : whole_reason_;
       return std::nullopt;
     }
     return std::move(region_);
@@ -133,8 +137,21 @@ class RegionBuilder {
     }
   }
 
+  // A scatter that reduces in groups what only it takes from the region.
+  bool IsGroupedReduction(const Op& op) {
+    if (region_.values.contains(op.operand(0)) || region_.values.contains(op.operand(1)) ||
+        !llvm::all_of(op.operands(), [](const Value* v) { return IsTensorOfNumbers(*v); })) {
+      return false;
+    }
+    const StatusOr<GroupedReduction> found = GroupedReductionOf(op);
+    if (!found.ok()) whole_reason_ = StrCat("needed whole by ", found.status().message());
+    found_groups_ |= found.ok();
+    return found.ok() && has_groups_;
+  }
+
   // An op that makes a small value of big ones: the rest of the program sees that only.
-  bool IsSink(const Op& op) const {
+  bool IsSink(const Op& op) {
+    if (op.Is(Opcode::kScatter)) return IsGroupedReduction(op);
     if (IsRanking(op)) {
       return llvm::all_of(op.operands(), [](const Value* v) { return IsTensorOfNumbers(*v); }) &&
              llvm::all_of(op.results(), [](const Value* v) { return IsTensorOfNumbers(*v); });
@@ -300,6 +317,15 @@ class RegionBuilder {
     });
   }
 
+  // One position for each group of a sink.
+  bool IsSegmentAxis(int axis) const {
+    return llvm::any_of(region_.sinks, [&](const Op* sink) {
+      if (!sink->Is(Opcode::kScatter)) return false;
+      const size_t dimension = GroupedReductionOf(*sink)->segment;
+      return region_.value_axes.find(sink->result(0))->second[dimension] == axis;
+    });
+  }
+
   bool IsResultAxis(int axis) const {
     return llvm::any_of(region_.sinks, [&](const Op* sink) {
       return llvm::is_contained(region_.value_axes.find(sink->result(0))->second, axis);
@@ -336,6 +362,11 @@ class RegionBuilder {
   // What the axes other than two are, if these are the row and the column. False if that is no
   // kernel.
   bool SetRoles(int first, int second) {
+    for (const Op* sink : region_.sinks) {
+      if (!sink->Is(Opcode::kScatter)) continue;
+      const int grouped = region_.GroupedAxis(*sink);
+      if (grouped != first && grouped != second) return false;
+    }
     for (size_t i = 0; i < region_.axes.size(); ++i) {
       const int axis = static_cast<int>(i);
       RegionAxis& info = region_.axes[i];
@@ -343,8 +374,8 @@ class RegionBuilder {
         info.role = axis == first ? RegionAxisRole::kRow : RegionAxisRole::kColumn;
         continue;
       }
-      if (IsRankAxis(axis)) {
-        info.role = RegionAxisRole::kRank;
+      if (IsRankAxis(axis) || IsSegmentAxis(axis)) {
+        info.role = IsRankAxis(axis) ? RegionAxisRole::kRank : RegionAxisRole::kSegment;
         continue;
       }
       // Values without it are made outside if they are without the row or the column as well.
@@ -403,8 +434,9 @@ class RegionBuilder {
   int64_t ColumnScore(int axis) const {
     int64_t score = 0;
     for (const Op* sink : region_.sinks) {
-      // The best are found along columns only.
-      if (llvm::is_contained(region_.ReducedAxes(*sink), axis)) score += IsRanking(*sink) ? 100 : 4;
+      if (!llvm::is_contained(region_.ReducedAxes(*sink), axis)) continue;
+      // The best are found along columns only, and what is grouped are rows.
+      score += IsRanking(*sink) ? 100 : sink->Is(Opcode::kScatter) ? -4 : 4;
     }
     for (const Value* value : region_.written) {
       const std::vector<int>& axes = region_.value_axes.find(value)->second;
@@ -444,6 +476,9 @@ class RegionBuilder {
   const BlockView& view_;
   const Value& seed_;
   int64_t share_;
+  bool has_groups_;
+  bool found_groups_ = false;
+  std::string whole_reason_;  // Why a scatter needs a value whole; empty if none does.
   TileRegion region_;
   // All dimensions, and which of them are one axis.
   std::map<Node, unsigned> nodes_;
@@ -484,6 +519,10 @@ const std::vector<int>& TileRegion::AxesOfOperand(const Op& op, size_t operand) 
   return operand_axes.find({&op, operand})->second;
 }
 
+int TileRegion::GroupedAxis(const Op& scatter) const {
+  return AxesOfOperand(scatter, 2)[GroupedReductionOf(scatter)->grouped];
+}
+
 std::vector<int> TileRegion::ReducedAxes(const Op& op) const {
   std::vector<int> reduced;
   const std::vector<int>& kept = value_axes.find(op.result(0))->second;
@@ -505,10 +544,17 @@ std::optional<TileRegion> FindTileRegion(const BlockView& view, const Value& see
     reason = "kernels do not compute it";
     return std::nullopt;
   }
+  bool found_groups = false;
   for (const int64_t share : kShares) {
-    if (std::optional<TileRegion> region = RegionBuilder(view, seed, share).Build(reason)) {
-      return region;
-    }
+    RegionBuilder builder(view, seed, share, /*has_groups=*/true);
+    if (std::optional<TileRegion> region = builder.Build(reason)) return region;
+    found_groups |= builder.found_groups();
+  }
+  if (!found_groups) return std::nullopt;
+  for (const int64_t share : kShares) {
+    std::string second_reason;
+    RegionBuilder builder(view, seed, share, /*has_groups=*/false);
+    if (std::optional<TileRegion> region = builder.Build(second_reason)) return region;
   }
   return std::nullopt;
 }

@@ -28,6 +28,7 @@ enum class RegionAxisRole : uint8_t {
   kShort,
   kLong,
   kRank,
+  kSegment,  // Groups of rows or columns; no value of the region has it.
   kFeature,  // Of products that reduce the row or the column; no value of the region has it.
 };
 
@@ -57,6 +58,8 @@ struct TileRegion {
   llvm::DenseMap<std::pair<const Op*, size_t>, std::vector<int>> operand_axes;
 
   const std::vector<int>& AxesOfOperand(const Op& op, size_t operand) const;
+  // What a scatter reduces in groups.
+  int GroupedAxis(const Op& scatter) const;
   // The axes that the op's operands have and its result does not.
   std::vector<int> ReducedAxes(const Op& op) const;
 };
