@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "analysis/machine_speed.h"
 #include "analysis/run_time.h"
 #include "kernels/cpu/generate_kernel.h"
+#include "kernels/cpu/kernel_array.h"
 #include "kernels/cpu/loop_cost.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/cpu/run_kernel.h"
@@ -52,17 +54,45 @@ double InnerCount(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_
   return count;
 }
 
-double BytesOfSegments(const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
-  double all = 0;
-  for (const TileResult& result : program.results) {
-    if (result.segment < 0) continue;
-    auto bytes = static_cast<double>(BytesOf(result.array.type));
-    for (const int axis : result.array.axes) {
-      if (axis != kNoAxis) bytes *= static_cast<double>(lengths[static_cast<size_t>(axis)]);
-    }
-    all += bytes;
+// With whole matrices that are read, by pieces of their columns.
+constexpr double kSecondsPerPiecedByte = 2e-10;
+// To begin a row of a piece, which mostly has so many columns.
+constexpr double kCyclesPerRow = 30;
+constexpr int64_t kColumnsOfPiece = 128;
+
+double BytesOf(const TileArray& array, llvm::ArrayRef<int64_t> lengths) {
+  auto bytes = static_cast<double>(BytesOf(array.type));
+  for (const int axis : array.axes) {
+    if (axis != kNoAxis) bytes *= static_cast<double>(lengths[static_cast<size_t>(axis)]);
   }
-  return all;
+  return bytes;
+}
+
+// What a kernel whose threads share out the columns takes, given what its vectors would take if
+// they were all full and all cores had some.
+double SecondsWithSegments(const TileProgram& program, const KernelShape& shape,
+                           llvm::ArrayRef<int64_t> lengths, double seconds) {
+  const int64_t columns = std::max<int64_t>(1, lengths[kColumnAxis]);
+  auto rows = static_cast<double>(lengths[kRowAxis]);
+  for (size_t i = 0; i < program.axes.size(); ++i) {
+    if (program.axes[i].kind == TileAxisKind::kBatch) rows *= static_cast<double>(lengths[i]);
+  }
+  const double filled =
+      static_cast<double>(columns) / static_cast<double>(RoundUp(columns, int64_t{shape.lanes}));
+  const int64_t pieces = RoundUp(columns, kColumnsOfPiece) / kColumnsOfPiece;
+  rows *= static_cast<double>(pieces);
+  seconds = seconds / filled + rows * kCyclesPerRow / (kCyclesPerSecond * kModelCores);
+  const bool has_one_piece = columns <= int64_t{shape.lanes} * shape.vectors;
+  if (has_one_piece && program.AxesOfKind(TileAxisKind::kBatch) == 0) seconds *= kModelCores;
+  double in_memory = 0;
+  for (const TileResult& result : program.results) {
+    if (result.segment >= 0) in_memory += kSecondsPerSegmentByte * BytesOf(result.array, lengths);
+  }
+  for (const TileArray& operand : program.operands) {
+    const bool is_matrix = (AxesOf(operand) & kRowBit) != 0 && (AxesOf(operand) & kColumnBit) != 0;
+    if (is_matrix) in_memory += kSecondsPerPiecedByte * BytesOf(operand, lengths);
+  }
+  return seconds + SpeedOfMachine().memory * in_memory;
 }
 
 // Of one row and one vector of columns.
@@ -183,8 +213,8 @@ double SecondsOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths)
   const bool has_long_axis = program.AxesOfKind(TileAxisKind::kLong) != 0;
   const double speed = has_long_axis ? SpeedOfMachine().products : SpeedOfMachine().elementwise;
   const double cycles = vectors * CyclesOfVector(program, shape, lengths);
-  return speed * cycles / (kCyclesPerSecond * kModelCores) +
-         SpeedOfMachine().memory * kSecondsPerSegmentByte * BytesOfSegments(program, lengths);
+  const double seconds = speed * cycles / (kCyclesPerSecond * kModelCores);
+  return HasSegments(program) ? SecondsWithSegments(program, shape, lengths, seconds) : seconds;
 }
 
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,

@@ -61,6 +61,9 @@ void ShareOutColumns(const TileProgram& program, const KernelShape& shape,
         lengths[axis] * program.ShortCount(AxesOf(result.array)) * BytesOf(result.array.type);
   }
   const int64_t columns = lengths[kColumnAxis];
+  // Short runs of what is read are slow.
+  tasks =
+      std::clamp(columns / kLeastColumns, (tasks + kPiecesPerThread - 1) / kPiecesPerThread, tasks);
   const int64_t most = std::max(kLeastColumns, kSegmentBytes / bytes_of_column);
   const int64_t pieces = RoundUp((columns + most - 1) / most, tasks);
   layout.rows_of_piece = std::max<int64_t>(1, lengths[kRowAxis]);
