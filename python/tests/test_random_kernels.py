@@ -131,7 +131,13 @@ class Program:
         ]
 
     def reductions(self):
+        def labels(value, axis):
+            """Some of them are of no segment."""
+            return jnp.arange(value.shape[axis]) * 7 % 23 - 2
+
         whole = [
+            lambda value, v: jax.ops.segment_sum(value, labels(value, 0), 20),
+            lambda value, v: jax.ops.segment_max(value.T, labels(value, 1), 20),
             lambda value, v: jnp.sum(value, axis=1),
             lambda value, v: jnp.sum(value, axis=0),
             lambda value, v: jnp.sum(value),
@@ -142,6 +148,7 @@ class Program:
         if self.has_gradient:
             return [
                 lambda value, v: jnp.sum(value, axis=1) / value.shape[1],
+                lambda value, v: jax.ops.segment_sum(value, labels(value, 0), 20) / len(value),
                 lambda value, v: jnp.mean(value, axis=0),
                 lambda value, v: jnp.mean(value),
                 lambda value, v: value @ v / value.shape[1],

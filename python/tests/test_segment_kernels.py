@@ -192,6 +192,15 @@ def test_batches(has_labels):
     check(function, *arguments, limit=LIMIT)
 
 
+def test_rows_and_columns_may_be_the_same_points():
+    def function(x, rows):
+        return ops.segment_sum(kernel(x, x), rows, SEGMENTS)
+
+    arguments = random(ROWS, 3), labels(ROWS)
+    assert uses_kernels(function, *arguments)
+    check(function, *arguments, limit=LIMIT)
+
+
 def test_is_the_same_from_run_to_run():
     arguments = *points(), labels(ROWS), labels(COLUMNS)
     first = limited(both)(*arguments)
