@@ -18,6 +18,8 @@ NEWEST = jax.__version_info__ >= (0, 12)
 COUNT = int(os.environ.get("PLIMSOLL_RANDOM_KERNELS", 60 if NEWEST else 20))
 # Matrices of pairs are whole without kernels.
 SIZES = [401, 512, 769, 1000, 1023]
+# Where rows and columns are the same points, so many that one of each two pairs is enough.
+SAME_SIZES = [1024, 1031, 1200]
 WIDTHS = [1, 2, 3, 5, 16, 40]
 
 
@@ -35,6 +37,10 @@ class Program:
         self.dtype = np.dtype(pick([np.float32] * 6 + [np.int32, jnp.bfloat16, np.float64]))
         self.is_integer = self.dtype == np.int32
         rows, columns, width = pick(SIZES), pick(SIZES), pick(WIDTHS)
+        same = random.Random(f"same points {seed}")
+        is_same = same.random() < 0.3
+        if is_same:
+            rows = columns = same.choice(SAME_SIZES)
         self.has_batch = self.random.random() < 0.2
         batch = [3] if self.has_batch else []
         self.limit_share = pick([0.1, 0.25, 0.5])
@@ -45,6 +51,10 @@ class Program:
             (scale * numbers.standard_normal((*batch, *shape))).astype(self.dtype)
             for shape in shapes
         ]
+        if is_same:
+            self.arguments[1] = self.arguments[0]
+            if same.random() < 0.5:
+                self.arguments[3] = self.arguments[2]
         self.steps = [self.random.random() for _ in range(200)]
         self.has_gradient = not self.is_integer and self.random.random() < 0.35
         self.is_transposed = self.random.random() < 0.2
