@@ -18,7 +18,6 @@
 namespace plimsoll {
 namespace {
 
-using testing::Evaluate;
 using testing::GuardedBytes;
 using testing::GuardedCall;
 using testing::NumberArray;
