@@ -98,8 +98,9 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
     operands.push_back(BaseOf(number, stage.operands[i], stage.program.operands[i].type,
                               StridesOfOperand(number, i), task, rows.begin));
   }
-  std::vector<void*> results;
-  for (size_t i = 0; i < stage.results.size(); ++i) {
+  // Parts of results may not be there yet when operands are packed.
+  std::vector<void*> results(packs ? stage.results.size() : 0, nullptr);
+  for (size_t i = results.size(); i < stage.results.size(); ++i) {
     results.push_back(BaseOf(number, stage.results[i], stage.program.results[i].array.type,
                              StridesOfResult(number, i), task, rows.begin));
   }
