@@ -122,7 +122,7 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
       operands[i] = static_cast<const char*>(operands[i]) + (is_panel ? -offset : offset);
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      if (stage.results[i].kind != StagePlaceKind::kPanel) continue;
+      if (packs || stage.results[i].kind != StagePlaceKind::kPanel) continue;
       results[i] =
           static_cast<char*>(results[i]) - columns.begin * StridesOfResult(number, i)[axis] *
                                                BytesOf(stage.program.results[i].array.type);
