@@ -194,8 +194,8 @@ TEST_P(Mirrored, StagesGiveWhatAllPairsGive) {
   Check(kOddProduct, {numbers, numbers, Numbers(ScalarType::kF32, {3, n}, 4)}, 1e-3);
 }
 
-// Two blocks and three, whole ones and others.
-INSTANTIATE_TEST_SUITE_P(Sizes, Mirrored, ::testing::Values(1024, 1543));
+// Three blocks, the last of which is not whole.
+INSTANTIATE_TEST_SUITE_P(Sizes, Mirrored, ::testing::Values(1543));
 
 TEST(RunMirrored, TakesOtherTypes) {
   const NumberArray wide = Numbers(ScalarType::kF64, {1025}, 1);
