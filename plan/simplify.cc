@@ -1,5 +1,6 @@
 #include "plan/simplify.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,21 @@ constexpr double kDoubtfulRatio = 1.5;
 
 bool IsSurelyLarger(int64_t peak, int64_t than) {
   return static_cast<double>(peak) > static_cast<double>(than) * kDoubtfulRatio + kDoubtfulBytes;
+}
+
+// Where they are surely faster.
+Status AddKernels(SimplifiedModule& simplified, const KernelCosts& costs) {
+  Module& module = *simplified.module;
+  Block& body = *module.main()->entry_block();
+  ASSIGN_OR_RETURN(
+      simplified.kernels,
+      InsertKernels(module.context(), body, {.least_gain = kSureGainOfKernels, .costs = costs}));
+  if (simplified.kernels.inserted.empty()) return OkStatus();
+  RETURN_IF_ERROR(Verify(module));
+  simplified.peak_after = PeakOf(body).bytes;
+  simplified.seconds_after = SecondsOf(body);
+  simplified.flops_after = FlopsOf(body);
+  return OkStatus();
 }
 
 }  // namespace
@@ -79,25 +95,25 @@ StatusOr<SimplifiedModule> SpeedUp(const Module& program, const SpeedOptions& op
   ASSIGN_OR_RETURN(SimplifiedModule simplified, Simplify(program, options.rules));
   const bool has_kernels = options.kernel_costs.tiles != nullptr;
   if (!has_kernels || simplified.module->main() == nullptr) return simplified;
-  std::unique_ptr<Module> faster = simplified.module->Clone();
-  if (!simplified.IsSurelyFaster()) {
-    ASSIGN_OR_RETURN(SimplifiedModule normal, Simplify(program, WithoutRules(options.rules)));
-    faster = std::move(normal.module);
+  // What algebra is worth may show only with kernels: what spares memory may spare one of them.
+  RuleOptions for_space = options.rules;
+  for_space.goal = RuleGoal::kSpace;
+  std::optional<SimplifiedModule> fastest;
+  for (const RuleOptions& rules : {WithoutRules(options.rules), options.rules, for_space}) {
+    ASSIGN_OR_RETURN(SimplifiedModule made, Simplify(program, rules));
+    if (fastest && made.report.fired.empty()) continue;
+    RETURN_IF_ERROR(AddKernels(made, options.kernel_costs));
+    if (!fastest || made.seconds_after * kSureGain <= fastest->seconds_after) {
+      fastest = std::move(made);
+    }
   }
-  Block& body = *faster->main()->entry_block();
-  ASSIGN_OR_RETURN(KernelReport kernels, InsertKernels(faster->context(), body,
-                                                       {.least_gain = kSureGainOfKernels,
-                                                        .costs = options.kernel_costs}));
-  if (!kernels.inserted.empty()) {
-    RETURN_IF_ERROR(Verify(*faster));
-    if (!simplified.IsSurelyFaster()) simplified.report.fired.clear();
-    simplified.module = std::move(faster);
-    simplified.peak_after = PeakOf(body).bytes;
-    simplified.seconds_after = SecondsOf(body);
-    simplified.flops_after = FlopsOf(body);
+  if (!fastest->IsSurelyFaster()) {
+    simplified.kernels = std::move(fastest->kernels);
+    return simplified;
   }
-  simplified.kernels = std::move(kernels);
-  return simplified;
+  // Those that were left out are told of in any case.
+  if (fastest->report.fired.empty()) fastest->report.refused = std::move(simplified.report.refused);
+  return *std::move(fastest);
 }
 
 }  // namespace plimsoll

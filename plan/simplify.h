@@ -48,7 +48,8 @@ struct SpeedOptions {
   KernelCosts kernel_costs;
 };
 
-// The same with kernels where they are surely faster; rules are used only if they are, too.
+// The same with kernels where they are surely faster, and with those rules that are, by themselves
+// or for what they spare the kernels.
 StatusOr<SimplifiedModule> SpeedUp(const Module& program, const SpeedOptions& options);
 
 }  // namespace plimsoll
