@@ -63,6 +63,9 @@ llvm::Value* ResultEmitter::Neutral(const TileResult& result) {
 }
 
 void ResultEmitter::EmitResults(const Tile& tile) {
+  for (size_t i = 0; i < frame_.program.results.size(); ++i) {
+    Prefetch(frame_.program.results[i], static_cast<int>(i), tile);
+  }
   // What is written may lie where an operand is read: all of the tile is read first.
   const bool writes = llvm::any_of(frame_.program.results,
                                    [](const TileResult& result) { return result.reduced == 0; });
@@ -89,6 +92,26 @@ void ResultEmitter::EmitResults(const Tile& tile) {
         AccumulateBest(static_cast<int>(i), index, values, tile);
       } else {
         Accumulate(result, accumulators_[{static_cast<int>(i), index}], values, tile);
+      }
+    }
+  }
+}
+
+void ResultEmitter::Prefetch(const TileResult& result, int number, const Tile& tile) {
+  const bool is_added_to = result.reduced == 0 && result.reducer != Opcode::kUnknown &&
+                           result.array.axes.back() == kColumnAxis;
+  if (!is_added_to || frame_.program.AxesOfKind(TileAxisKind::kLong) == 0) return;
+  for (const ShortIndex& index : frame_.ShortIndices(AxesOf(result.array))) {
+    for (llvm::Value* row : tile.row_numbers) {
+      for (int vector = 0; vector < tile.vectors; ++vector) {
+        llvm::Value* column =
+            builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes));
+        llvm::Value* address = frame_.Address(frame_.results[static_cast<size_t>(number)],
+                                              result.array, row, column, index);
+        // To be written, and to stay in all caches.
+        builder_.CreateIntrinsic(
+            llvm::Intrinsic::prefetch, {frame_.pointer},
+            {address, builder_.getInt32(1), builder_.getInt32(3), builder_.getInt32(1)});
       }
     }
   }

@@ -31,6 +31,8 @@ class ResultEmitter {
  private:
   void MakeAccumulators(int rows);
   llvm::Value* Neutral(const TileResult& result);
+  // Brings what products of matrices are added to into the caches, while they are computed.
+  void Prefetch(const TileResult& result, int number, const Tile& tile);
   // With the neutral number in lanes that the row does not have.
   llvm::Value* Masked(const TileResult& result, llvm::Value* value, const Tile& tile, int row);
   // True for the best columns, and what goes with them.

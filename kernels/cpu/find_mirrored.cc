@@ -66,8 +66,14 @@ std::optional<double> FactorOfNumbers(const T* first, const T* second, int64_t c
   if (!std::isnormal(factor) || std::abs(std::frexp(factor, &exponent)) != T(0.5)) {
     return std::nullopt;
   }
-  for (int64_t i = 0; i < count; ++i) {
-    if (first[i] != factor * second[i]) return std::nullopt;
+  // By blocks, which are compared in vectors.
+  constexpr int64_t kBlock = 1024;
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    bool are_equal = true;
+    for (int64_t i = begin; i < std::min(begin + kBlock, count); ++i) {
+      are_equal &= first[i] == factor * second[i];
+    }
+    if (!are_equal) return std::nullopt;
   }
   return factor;
 }
