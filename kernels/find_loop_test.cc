@@ -244,7 +244,9 @@ Inserted Insert(const std::vector<std::string_view>& arguments, std::string_view
   const std::unique_ptr<Module> module = Program(arguments, ops, results);
   if (module == nullptr) return {};
   KernelOptions options;
-  options.costs.tiles = [](const TileProgram&, llvm::ArrayRef<int64_t>) { return KernelCost{}; };
+  options.costs.tiles = [](const TileProgram&, llvm::ArrayRef<int64_t>, int64_t) {
+    return KernelCost{};
+  };
   if (runs_loops) {
     options.costs.loops = [](const LoopProgram&, int64_t batch, int64_t turns) {
       return KernelCost{.seconds = static_cast<double>(batch * turns)};

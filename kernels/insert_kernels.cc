@@ -152,6 +152,7 @@ class Inserter {
       RETURN_IF_ERROR(EmitKernel(builder, kernel, replaced));
       report_.inserted.push_back({.program = std::move(kernel.program),
                                   .seconds = kernel.cost.seconds,
+                                  .scratch_bytes = kernel.cost.scratch_bytes,
                                   .location = seed.location(),
                                   .spared_bytes = BytesOf(seed),
                                   .spared_type = seed.type().ToString()});
@@ -219,8 +220,9 @@ class Inserter {
     for (const RegionPart& part : PartsOf(region, level)) {
       ASSIGN_OR_RETURN(RegionKernel kernel,
                        MakeTileProgram(part.region, part.level.sinks, part.level.written));
-      ASSIGN_OR_RETURN(const KernelCost cost,
-                       options_.costs.tiles(kernel.program, LengthsOf(kernel)));
+      ASSIGN_OR_RETURN(
+          const KernelCost cost,
+          options_.costs.tiles(kernel.program, LengthsOf(kernel), options_.most_scratch));
       kernels.push_back({.program = WriteTiles(kernel.program),
                          .operands = std::move(kernel.operands),
                          .results = std::move(kernel.results),
@@ -239,8 +241,8 @@ class Inserter {
     for (const Value* operand : kernel.operands) operands.push_back(operand->type().shape());
     std::vector<llvm::ArrayRef<int64_t>> results;
     for (const RegionKernel::Result& result : kernel.results) results.emplace_back(result.shape);
-    ASSIGN_OR_RETURN(const KernelCost cost,
-                     options_.costs.stages(kernel.program, operands, results));
+    ASSIGN_OR_RETURN(const KernelCost cost, options_.costs.stages(kernel.program, operands, results,
+                                                                  options_.most_scratch));
     return MadeKernel{.program = WriteStages(kernel.program),
                       .operands = std::move(kernel.operands),
                       .results = std::move(kernel.results),

@@ -30,14 +30,15 @@ struct KernelCost {
   double seconds = 0;
 };
 
-// What a kernel takes for axes of these lengths; an error if it cannot be made.
-using CostOfKernel = std::function<StatusOr<KernelCost>(const TileProgram& program,
-                                                        llvm::ArrayRef<int64_t> lengths)>;
+// What a kernel takes for axes of these lengths; an error if it cannot be made. With more scratch
+// than `most_scratch`, fewer threads take part, down to one.
+using CostOfKernel = std::function<StatusOr<KernelCost>(
+    const TileProgram& program, llvm::ArrayRef<int64_t> lengths, int64_t most_scratch)>;
 
 // The same for a kernel of stages, of operands and results of these shapes.
 using CostOfStages = std::function<StatusOr<KernelCost>(
     const StagedProgram& program, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
-    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results)>;
+    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results, int64_t most_scratch)>;
 
 // The same for a kernel with a loop inside, for a batch and a number of turns.
 using CostOfLoop =
@@ -55,12 +56,15 @@ struct KernelOptions {
   int64_t least_bytes = 1 << 20;
   // XLA is to be slower by this factor.
   double least_gain = 0;
+  // What a kernel may have of scratch, if it can do with that.
+  int64_t most_scratch = INT64_MAX;
   KernelCosts costs;
 };
 
 struct InsertedKernel {
-  std::string program;       // As text.
-  double seconds = 0;        // That it is thought to take.
+  std::string program;  // As text.
+  double seconds = 0;   // That it is thought to take.
+  int64_t scratch_bytes = 0;
   Location location;         // Of the largest value that it spares, or of the loop that it runs.
   int64_t spared_bytes = 0;  // 0 for loops.
   std::string spared_type = {};

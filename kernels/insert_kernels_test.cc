@@ -19,12 +19,12 @@ using testing::NamedType;
 using ::testing::Not;
 using testing::Program;
 
-StatusOr<KernelCost> AnyCost(const TileProgram&, llvm::ArrayRef<int64_t>) {
+StatusOr<KernelCost> AnyCost(const TileProgram&, llvm::ArrayRef<int64_t>, int64_t) {
   return KernelCost{.scratch_bytes = 64, .seconds = 0.5};
 }
 
 StatusOr<KernelCost> AnyCostOfStages(const StagedProgram&, llvm::ArrayRef<llvm::ArrayRef<int64_t>>,
-                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>>) {
+                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>>, int64_t) {
   return KernelCost{.scratch_bytes = 64, .seconds = 0.7};
 }
 

@@ -79,6 +79,7 @@ class LoopInserter {
     RETURN_IF_ERROR(Emit(loop, *found, *cost));
     report_.inserted.push_back({.program = WriteLoop(found->program),
                                 .seconds = cost->seconds,
+                                .scratch_bytes = cost->scratch_bytes,
                                 .location = loop.location(),
                                 .spared_bytes = 0});
     loop.Erase();

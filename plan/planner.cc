@@ -161,6 +161,12 @@ std::vector<RefusedKernel> LeftOut(const KernelReport& report) {
   return left_out;
 }
 
+int64_t LargestScratch(const std::vector<InsertedKernel>& kernels) {
+  int64_t largest = 0;
+  for (const InsertedKernel& kernel : kernels) largest = std::max(largest, kernel.scratch_bytes);
+  return largest;
+}
+
 }  // namespace
 
 StatusOr<PlannedModule> Planner::Next() {
@@ -221,28 +227,45 @@ Status Planner::AddKernels(size_t number, const Module& module,
   KernelCosts without_stages = options_.kernel_costs;
   without_stages.stages = nullptr;
   for (const KernelCosts* costs : {&options_.kernel_costs, &without_stages}) {
-    Base base;
-    base.simplified.module = module.Clone();
-    base.simplified.report = bases_[number].simplified.report;
-    base.simplified.peak_before = bases_[number].simplified.peak_before;
-    base.recomputed = recomputed;
-    Block& body = *base.simplified.module->main()->entry_block();
-    ASSIGN_OR_RETURN(
-        base.kernels,
-        InsertKernels(base.simplified.module->context(), body,
-                      {.least_gain = options_.wants_kernels ? 0 : kLeastGain, .costs = *costs}));
-    const bool has_stages = llvm::any_of(
-        base.kernels.inserted, [](const auto& kernel) { return IsStagesText(kernel.program); });
+    ASSIGN_OR_RETURN(Base base, WithKernels(number, module, *costs, INT64_MAX));
     // Why there are none is told with the plan that does without.
     const bool is_first = recomputed.empty() && costs == &options_.kernel_costs;
     if (is_first) bases_[number].kernels.refused = LeftOut(base.kernels);
-    if (base.kernels.inserted.empty()) break;
-    RETURN_IF_ERROR(Verify(*base.simplified.module));
-    base.simplified.peak_after = PeakOf(body).bytes;
+    const std::vector<InsertedKernel>& inserted = base.kernels.inserted;
+    if (inserted.empty()) break;
+    const bool has_stages =
+        llvm::any_of(inserted, [](const auto& kernel) { return IsStagesText(kernel.program); });
+    // With fewer threads there may be room for their scratch.
+    const int64_t scratch = LargestScratch(inserted);
+    const int64_t room = options_.budget - (base.simplified.peak_after - scratch);
+    base.recomputed = recomputed;
     bases_.push_back(std::move(base));
+    if (room < scratch) {
+      ASSIGN_OR_RETURN(Base smaller, WithKernels(number, module, *costs, room));
+      smaller.recomputed = recomputed;
+      if (LargestScratch(smaller.kernels.inserted) < scratch) bases_.push_back(std::move(smaller));
+    }
     if (!has_stages) break;
   }
   return OkStatus();
+}
+
+StatusOr<Planner::Base> Planner::WithKernels(size_t number, const Module& module,
+                                             const KernelCosts& costs, int64_t most_scratch) const {
+  Base base;
+  base.simplified.module = module.Clone();
+  base.simplified.report = bases_[number].simplified.report;
+  base.simplified.peak_before = bases_[number].simplified.peak_before;
+  Block& body = *base.simplified.module->main()->entry_block();
+  ASSIGN_OR_RETURN(base.kernels,
+                   InsertKernels(base.simplified.module->context(), body,
+                                 {.least_gain = options_.wants_kernels ? 0 : kLeastGain,
+                                  .most_scratch = most_scratch,
+                                  .costs = costs}));
+  if (base.kernels.inserted.empty()) return base;
+  RETURN_IF_ERROR(Verify(*base.simplified.module));
+  base.simplified.peak_after = PeakOf(body).bytes;
+  return base;
 }
 
 void Planner::Tighten() {

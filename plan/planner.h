@@ -111,6 +111,9 @@ class Planner {
   // What one of them became, with kernels, if there are any.
   Status AddKernels(size_t number, const Module& module,
                     const std::vector<RecomputedValue>& recomputed);
+  // One of them with kernels, which have at most so much scratch if they can do with that.
+  StatusOr<Base> WithKernels(size_t number, const Module& module, const KernelCosts& costs,
+                             int64_t most_scratch) const;
   StatusOr<PlannedModule> Finish(PlannedModule planned);
   void Tighten();
 

@@ -1,5 +1,6 @@
 #include "plan/planner.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -85,6 +86,33 @@ TEST(PlannerTest, AlgebraComesFirst) {
   ASSERT_THAT(planned.fired_rules, SizeIs(1));
   EXPECT_EQ(planned.fired_rules[0].rule, "reorder_products");
   EXPECT_LT(planned.peak_after, 100'000);
+}
+
+// Kernels whose threads want more scratch than there is room for are run by fewer.
+TEST(PlannerTest, MakesRoomForKernels) {
+  const std::unique_ptr<Module> module =
+      plimsoll::testing::Program({"1000x3xf32", "2000x3xf32", "2000xf32"}, R"(
+  %p = "stablehlo.dot_general"(%0, %1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>}> : (tensor<1000x3xf32>, tensor<2000x3xf32>) -> tensor<1000x2000xf32>
+  %e = "stablehlo.exponential"(%p) : (tensor<1000x2000xf32>) -> tensor<1000x2000xf32>
+  %q = "stablehlo.dot_general"(%e, %2) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<1000x2000xf32>, tensor<2000xf32>) -> tensor<1000xf32>)",
+                                 {{"%q", "1000xf32"}});
+  ASSERT_NE(module, nullptr);
+  constexpr int64_t kScratchOfThread = 100'000;
+  const auto cost = [](const TileProgram&, llvm::ArrayRef<int64_t>, int64_t most_scratch) {
+    const int64_t threads = std::clamp<int64_t>(most_scratch / kScratchOfThread, 1, 16);
+    return KernelCost{.scratch_bytes = threads * kScratchOfThread,
+                      .seconds = 1e-4 / static_cast<double>(threads)};
+  };
+  const auto planned_within = [&](int64_t budget) {
+    return FirstPlan(*module, {.budget = budget, .kernel_costs = {.tiles = cost}});
+  };
+  const PlannedModule roomy = planned_within(3'000'000);
+  ASSERT_THAT(roomy.kernels.inserted, SizeIs(1));
+  EXPECT_EQ(roomy.kernels.inserted[0].scratch_bytes, 16 * kScratchOfThread);
+  const PlannedModule tight = planned_within(510'000);
+  ASSERT_THAT(tight.kernels.inserted, SizeIs(1));
+  EXPECT_EQ(tight.kernels.inserted[0].scratch_bytes, 5 * kScratchOfThread);
+  EXPECT_LE(tight.peak_after, 510'000);
 }
 
 // A planner is asked about programs that are over their limit, or have values over a bound.

@@ -75,7 +75,7 @@ std::unique_ptr<Module> KernelProduct() {
 }
 
 SimplifiedModule SpedUp(const Module& program, double seconds_of_op) {
-  const auto cost = [=](const TileProgram& kernel, llvm::ArrayRef<int64_t>) {
+  const auto cost = [=](const TileProgram& kernel, llvm::ArrayRef<int64_t>, int64_t) {
     const double seconds = seconds_of_op * static_cast<double>(kernel.ops.size());
     return StatusOr<KernelCost>(KernelCost{.scratch_bytes = 64, .seconds = seconds});
   };

@@ -16,6 +16,7 @@
 #include "kernels/cpu/run_mirrored.h"
 #include "kernels/cpu/stage_layout.h"
 #include "kernels/mirror_program.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace plimsoll {
 namespace {
@@ -130,10 +131,19 @@ std::vector<int64_t> ShapeOf(const TileArray& array, llvm::ArrayRef<int64_t> len
   return shape;
 }
 
-// What a call wants if its rows and columns turn out to be the same points; 0 if they cannot be.
+// How many threads take part if they may have so much scratch, and at least one.
+int64_t ThreadsWithin(int64_t most_scratch, int64_t threads,
+                      llvm::function_ref<int64_t(int64_t)> scratch_of) {
+  while (threads > 1 && scratch_of(threads) > most_scratch) --threads;
+  return threads;
+}
+
+// What a call wants if its rows and columns turn out to be the same points; 0 if they cannot be, or
+// if there is no room for it.
 int64_t MirroredScratchBytes(const StagedProgram& program,
                              const std::vector<llvm::ArrayRef<int64_t>>& operands,
-                             const std::vector<llvm::ArrayRef<int64_t>>& results, int64_t threads) {
+                             const std::vector<llvm::ArrayRef<int64_t>>& results, int64_t threads,
+                             int64_t most_scratch) {
   const std::optional<StagedProgram> mirrored = MirrorProgram(program, PairsOfArguments(program));
   if (!mirrored) return 0;
   std::vector<KernelShape> shapes;
@@ -141,7 +151,10 @@ int64_t MirroredScratchBytes(const StagedProgram& program,
     shapes.push_back(ChooseShape(stage.program, HostMachine()));
   }
   const StatusOr<MirroredLayout> layout = LayOutMirrored(*mirrored, shapes, operands, results);
-  return layout.ok() ? ScratchBytes(*layout, threads) : 0;
+  if (!layout.ok()) return 0;
+  const auto scratch_of = [&](int64_t count) { return ScratchBytes(*layout, count); };
+  const int64_t bytes = scratch_of(ThreadsWithin(most_scratch, threads, scratch_of));
+  return bytes <= most_scratch ? bytes : 0;
 }
 
 }  // namespace
@@ -218,7 +231,7 @@ double SecondsOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths)
 }
 
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
-                               int64_t threads) {
+                               int64_t threads, int64_t most_scratch) {
   const CpuMachine& machine = HostMachine();
   RETURN_IF_ERROR(ExpectMachine(program, machine));
   const StagedProgram stages = AsStages(program);
@@ -228,18 +241,24 @@ StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_
   for (const TileResult& result : program.results) {
     results.push_back(ShapeOf(result.array, lengths));
   }
+  const KernelShape shape = ChooseShape(program, machine);
+  const auto scratch_of = [&](int64_t count) {
+    return ScratchBytes(program, shape, lengths, count);
+  };
+  const int64_t workers = ThreadsWithin(most_scratch, threads, scratch_of);
   const int64_t scratch_bytes =
-      std::max(ScratchBytes(program, ChooseShape(program, machine), lengths, threads),
+      std::max(scratch_of(workers),
                MirroredScratchBytes(stages, {operands.begin(), operands.end()},
-                                    {results.begin(), results.end()}, threads));
+                                    {results.begin(), results.end()}, threads, most_scratch));
+  const double slower = static_cast<double>(threads) / static_cast<double>(workers);
   return KernelCost{.scratch_bytes = scratch_bytes,
-                    .seconds = kSecondsPerCall + SecondsOnCpu(program, lengths)};
+                    .seconds = kSecondsPerCall + slower * SecondsOnCpu(program, lengths)};
 }
 
 StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
                                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
                                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
-                                       int64_t threads) {
+                                       int64_t threads, int64_t most_scratch) {
   const CpuMachine& machine = HostMachine();
   std::vector<KernelShape> shapes;
   for (const Stage& stage : program.stages) {
@@ -248,31 +267,35 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
   }
   ASSIGN_OR_RETURN(const StagesLayout layout,
                    LayOutStages(program, shapes, operands, results, threads));
-  KernelCost cost = {
-      .scratch_bytes = std::max(ScratchBytes(layout, threads),
-                                MirroredScratchBytes(program, operands, results, threads)),
-      .seconds = kSecondsPerCall};
+  const auto scratch_of = [&](int64_t count) { return ScratchBytes(layout, count); };
+  const int64_t workers = ThreadsWithin(most_scratch, threads, scratch_of);
+  double seconds = 0;
   for (size_t i = 0; i < program.stages.size(); ++i) {
-    cost.seconds += SecondsOnCpu(program.stages[i].program, layout.stages[i].lengths);
+    seconds += SecondsOnCpu(program.stages[i].program, layout.stages[i].lengths);
   }
   // Written once and read once.
   for (const PanelLayout& panel : layout.panels) {
     const auto bytes = static_cast<double>(ElementCount(panel.shape) * BytesOf(panel.type));
-    cost.seconds += 2 * bytes / (kPanelBytesPerCycle * kCyclesPerSecond * kModelCores);
+    seconds += 2 * bytes / (kPanelBytesPerCycle * kCyclesPerSecond * kModelCores);
   }
-  return cost;
+  const double slower = static_cast<double>(threads) / static_cast<double>(workers);
+  return KernelCost{.scratch_bytes = std::max(
+                        scratch_of(workers),
+                        MirroredScratchBytes(program, operands, results, threads, most_scratch)),
+                    .seconds = kSecondsPerCall + slower * seconds};
 }
 
 KernelCosts CostsOnCpu(int64_t threads) {
   return {
       .tiles =
-          [threads](const TileProgram& program, llvm::ArrayRef<int64_t> lengths) {
-            return CostOnCpu(program, lengths, threads);
+          [threads](const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
+                    int64_t most_scratch) {
+            return CostOnCpu(program, lengths, threads, most_scratch);
           },
       .stages =
           [threads](const StagedProgram& program, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
-                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {
-            return CostOfStagesOnCpu(program, operands, results, threads);
+                    llvm::ArrayRef<llvm::ArrayRef<int64_t>> results, int64_t most_scratch) {
+            return CostOfStagesOnCpu(program, operands, results, threads, most_scratch);
           },
       .loops = LoopCostOnCpu};
 }

@@ -33,15 +33,16 @@ inline constexpr double kMostInstructions = 2400;
 double SecondsOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths);
 
 // For the processor of this process: the time of two cores (kModelCores), and the scratch of that
-// number of threads. Fails if this processor has no such kernel.
+// number of threads, or of fewer if it would be more than `most_scratch`. Fails if this processor
+// has no such kernel.
 StatusOr<KernelCost> CostOnCpu(const TileProgram& program, llvm::ArrayRef<int64_t> lengths,
-                               int64_t threads);
+                               int64_t threads, int64_t most_scratch);
 
 // The same for a kernel of stages.
 StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
                                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
                                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
-                                       int64_t threads);
+                                       int64_t threads, int64_t most_scratch);
 
 // Of all kinds, for that number of threads.
 KernelCosts CostsOnCpu(int64_t threads);

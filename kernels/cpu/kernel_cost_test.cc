@@ -21,13 +21,18 @@ operand f32[c]
 result f32[r] = add c %3
 )";
 
-double SecondsFor(std::string_view text, const std::vector<int64_t>& lengths) {
+KernelCost CostFor(std::string_view text, const std::vector<int64_t>& lengths, int64_t threads,
+                   int64_t most_scratch) {
   const StatusOr<TileProgram> program = ReadTiles(text);
   EXPECT_TRUE(program.ok()) << program.status().ToString();
-  if (!program.ok()) return 0;
-  const StatusOr<KernelCost> cost = CostOnCpu(*program, lengths, /*threads=*/2);
+  if (!program.ok()) return {};
+  const StatusOr<KernelCost> cost = CostOnCpu(*program, lengths, threads, most_scratch);
   EXPECT_TRUE(cost.ok()) << cost.status().ToString();
-  return cost.ok() ? cost->seconds - kSecondsPerCall : 0;
+  return cost.ok() ? *cost : KernelCost{};
+}
+
+double SecondsFor(std::string_view text, const std::vector<int64_t>& lengths) {
+  return CostFor(text, lengths, /*threads=*/2, INT64_MAX).seconds - kSecondsPerCall;
 }
 
 // How fast a machine is, with its vectors, is measured; costs must not count them once more.
@@ -41,6 +46,18 @@ TEST(KernelCost, GrowsWithWhatIsComputed) {
   EXPECT_GT(few, 0);
   EXPECT_NEAR(SecondsFor(kSums, {1000, 4000}), 4 * few, 1e-9);
   EXPECT_NEAR(SecondsFor(kSums, {3000, 1000}), 3 * few, 1e-9);
+}
+
+TEST(KernelCost, HasFewerThreadsWhereScratchIsShort) {
+  const std::vector<int64_t> lengths = {10'000, 10'000};
+  const KernelCost one = CostFor(kSums, lengths, 1, INT64_MAX);
+  const KernelCost all = CostFor(kSums, lengths, 8, INT64_MAX);
+  EXPECT_GT(all.scratch_bytes, 7 * one.scratch_bytes);
+  const KernelCost half = CostFor(kSums, lengths, 8, all.scratch_bytes / 2 + 64);
+  EXPECT_EQ(half.scratch_bytes, CostFor(kSums, lengths, 4, INT64_MAX).scratch_bytes);
+  EXPECT_NEAR(half.seconds - kSecondsPerCall, 2 * (all.seconds - kSecondsPerCall), 1e-9);
+  // There is always one.
+  EXPECT_EQ(CostFor(kSums, lengths, 8, 0).scratch_bytes, one.scratch_bytes);
 }
 
 TEST(KernelCost, GrowsWithSegmentsOnlyAsTheirResultDoes) {
