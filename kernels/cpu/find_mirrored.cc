@@ -24,20 +24,6 @@ namespace {
 // It is thought to take at most so much of the time of all pairs.
 constexpr double kMostOfTime = 0.8;
 
-std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays) {
-  std::vector<llvm::ArrayRef<int64_t>> shapes;
-  for (const KernelArray& array : arrays) shapes.push_back(array.shape);
-  return shapes;
-}
-
-std::vector<KernelShape> UsualShapes(const StagedProgram& program) {
-  std::vector<KernelShape> shapes;
-  for (const Stage& stage : program.stages) {
-    shapes.push_back(ChooseShape(stage.program, HostMachine()));
-  }
-  return shapes;
-}
-
 // True if half of all pairs, with what turned ones give, takes less than all of them.
 bool IsFaster(const StagedProgram& program, const StagedProgram& mirrored,
               const StagesLayout& layout) {
@@ -157,7 +143,8 @@ class Candidate {
     if (!made.program) made.program = MirrorProgram(*program_, equal);
     if (!made.program) return nullptr;
     ASSIGN_OR_RETURN(const MirroredLayout layout,
-                     LayOutMirrored(*made.program, UsualShapes(*made.program), operands, results));
+                     LayOutMirrored(*made.program, ChooseShapes(*made.program, HostMachine()),
+                                    operands, results));
     if (!IsFaster(*program_, *made.program, layout.stages)) return nullptr;
     if (made.stages == nullptr) {
       ASSIGN_OR_RETURN(std::vector<const CompiledKernel*> kernels,

@@ -13,6 +13,12 @@ int64_t ElementCount(llvm::ArrayRef<int64_t> shape) {
   return count;
 }
 
+std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays) {
+  std::vector<llvm::ArrayRef<int64_t>> shapes;
+  for (const KernelArray& array : arrays) shapes.push_back(array.shape);
+  return shapes;
+}
+
 std::vector<int64_t> AxisStrides(const TileProgram& program, const TileArray& array,
                                  llvm::ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(program.axes.size(), 0);

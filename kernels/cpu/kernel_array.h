@@ -22,6 +22,9 @@ inline int64_t RoundUp(int64_t number, int64_t step) { return (number + step - 1
 
 int64_t ElementCount(llvm::ArrayRef<int64_t> shape);
 
+// They live as long as the arrays.
+std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays);
+
 // The axes' strides of an array.
 std::vector<int64_t> AxisStrides(const TileProgram& program, const TileArray& array,
                                  llvm::ArrayRef<int64_t> shape);

@@ -146,11 +146,8 @@ int64_t MirroredScratchBytes(const StagedProgram& program,
                              int64_t most_scratch) {
   const std::optional<StagedProgram> mirrored = MirrorProgram(program, PairsOfArguments(program));
   if (!mirrored) return 0;
-  std::vector<KernelShape> shapes;
-  for (const Stage& stage : mirrored->stages) {
-    shapes.push_back(ChooseShape(stage.program, HostMachine()));
-  }
-  const StatusOr<MirroredLayout> layout = LayOutMirrored(*mirrored, shapes, operands, results);
+  const StatusOr<MirroredLayout> layout =
+      LayOutMirrored(*mirrored, ChooseShapes(*mirrored, HostMachine()), operands, results);
   if (!layout.ok()) return 0;
   const auto scratch_of = [&](int64_t count) { return ScratchBytes(*layout, count); };
   const int64_t bytes = scratch_of(ThreadsWithin(most_scratch, threads, scratch_of));
@@ -260,13 +257,11 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
                                        llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
                                        int64_t threads, int64_t most_scratch) {
   const CpuMachine& machine = HostMachine();
-  std::vector<KernelShape> shapes;
   for (const Stage& stage : program.stages) {
     RETURN_IF_ERROR(ExpectMachine(stage.program, machine));
-    shapes.push_back(ChooseShape(stage.program, machine));
   }
-  ASSIGN_OR_RETURN(const StagesLayout layout,
-                   LayOutStages(program, shapes, operands, results, threads));
+  ASSIGN_OR_RETURN(const StagesLayout layout, LayOutStages(program, ChooseShapes(program, machine),
+                                                           operands, results, threads));
   const auto scratch_of = [&](int64_t count) { return ScratchBytes(layout, count); };
   const int64_t workers = ThreadsWithin(most_scratch, threads, scratch_of);
   double seconds = 0;

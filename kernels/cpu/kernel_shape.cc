@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "kernels/cpu/kernel_cost.h"
-#include "kernels/staged_program.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -202,6 +201,12 @@ KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine) {
   const int64_t most = std::min(wanted, kMostPackedBytes / std::max<int64_t>(1, column_bytes));
   shape.block = std::max<int64_t>(1, most / step) * step;
   return shape;
+}
+
+std::vector<KernelShape> ChooseShapes(const StagedProgram& program, const CpuMachine& machine) {
+  std::vector<KernelShape> shapes;
+  for (const Stage& stage : program.stages) shapes.push_back(ChooseShape(stage.program, machine));
+  return shapes;
 }
 
 }  // namespace plimsoll

@@ -4,9 +4,11 @@
 #define PLIMSOLL_KERNELS_CPU_KERNEL_SHAPE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "ir/status.h"
 #include "kernels/cpu/machine.h"
+#include "kernels/staged_program.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -28,6 +30,8 @@ int StepsUnrolled(const TileProgram& program, const TileOp& fold);
 Status ExpectMachine(const TileProgram& program, const CpuMachine& machine);
 
 KernelShape ChooseShape(const TileProgram& program, const CpuMachine& machine);
+// Of all stages.
+std::vector<KernelShape> ChooseShapes(const StagedProgram& program, const CpuMachine& machine);
 
 // True if columns are visited in a scattered order. Where the best are wanted and each column is
 // better than the one before, each would be one of the best in its turn.

@@ -8,11 +8,11 @@
 #include "kernels/cpu/combine_parts.h"
 #include "kernels/cpu/insert_best.h"
 #include "kernels/cpu/kernel_array.h"
+#include "kernels/cpu/kernel_scratch.h"
 
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 // A piece of rows has enough of them for packing the columns to be worth it, but there are enough
 // pieces for all threads.
 constexpr int64_t kMostRows = 1024;
@@ -100,7 +100,7 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
     layout.columns_of_piece = std::max<int64_t>(1, lengths[kColumnAxis]);
     layout.pieces = std::max<int64_t>(1, (rows + layout.rows_of_piece - 1) / layout.rows_of_piece);
   }
-  layout.worker_bytes = RoundUp(PackedBytes(program, shape, lengths), kAlignment);
+  layout.worker_bytes = RoundUp(PackedBytes(program, shape, lengths), kScratchAlignment);
   layout.sums_apart = has_parts && std::min(rows, layout.rows_of_piece) > kRowsSummed;
   for (const TileResult& result : program.results) {
     int64_t elements = 0;
@@ -112,11 +112,11 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
     }
     layout.part_elements.push_back(elements);
     layout.part_offsets.push_back(layout.part_bytes);
-    layout.part_bytes +=
-        RoundUp(elements * BytesOf(result.array.type) * layout.pieces * layout.batch, kAlignment);
+    layout.part_bytes += RoundUp(
+        elements * BytesOf(result.array.type) * layout.pieces * layout.batch, kScratchAlignment);
     layout.sum_offsets.push_back(layout.worker_bytes);
     if (layout.sums_apart) {
-      layout.worker_bytes += RoundUp(elements * BytesOf(result.array.type), kAlignment);
+      layout.worker_bytes += RoundUp(elements * BytesOf(result.array.type), kScratchAlignment);
     }
   }
   return layout;
@@ -151,19 +151,22 @@ int64_t WorkersOf(const Layout& layout, int64_t threads) {
   return std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, layout.batch * layout.pieces));
 }
 
+ScratchNeed NeedOf(const Layout& layout) {
+  return {.worker_bytes = layout.worker_bytes, .common_bytes = layout.part_bytes};
+}
+
 class Run {
  public:
   Run(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> operands,
       llvm::ArrayRef<KernelArray> results, std::vector<int64_t> lengths, Layout layout,
-      char* scratch, int64_t workers)
+      const KernelScratch& scratch)
       : program_(kernel.program),
         kernel_(kernel),
         operands_(operands),
         results_(results),
         lengths_(std::move(lengths)),
         layout_(std::move(layout)),
-        scratch_(scratch),
-        parts_(scratch + layout_.worker_bytes * workers) {
+        scratch_(scratch) {
     for (size_t i = 0; i < operands.size(); ++i) {
       AddStrides(AxisStrides(program_, program_.operands[i], operands[i].shape));
     }
@@ -188,7 +191,7 @@ class Run {
       operands.push_back(static_cast<const char*>(operands_[i].data) +
                          BatchOffset(i, element) * BytesOf(program_.operands[i].type));
     }
-    char* scratch = scratch_ + worker * layout_.worker_bytes;
+    char* scratch = scratch_.workers + worker * layout_.worker_bytes;
     std::vector<void*> results;
     std::vector<char*> parts(results_.size(), nullptr);
     for (size_t i = 0; i < results_.size(); ++i) {
@@ -287,7 +290,7 @@ class Run {
   }
 
   char* PartOf(size_t result, int64_t element) const {
-    return parts_ + layout_.part_offsets[result] +
+    return scratch_.common + layout_.part_offsets[result] +
            element * layout_.pieces * layout_.part_elements[result] *
                BytesOf(program_.results[result].array.type);
   }
@@ -355,8 +358,7 @@ class Run {
   llvm::ArrayRef<KernelArray> results_;
   std::vector<int64_t> lengths_;
   Layout layout_;
-  char* scratch_;
-  char* parts_;
+  KernelScratch scratch_;
   std::vector<int64_t> strides_;
 };
 
@@ -365,33 +367,21 @@ class Run {
 int64_t ScratchBytes(const TileProgram& program, const KernelShape& shape,
                      llvm::ArrayRef<int64_t> lengths, int64_t threads) {
   const Layout layout = MakeLayout(program, shape, lengths, threads);
-  // Room to align it.
-  return layout.worker_bytes * WorkersOf(layout, threads) + layout.part_bytes + kAlignment;
+  return NeedOf(layout).BytesFor(WorkersOf(layout, threads));
 }
 
 Status RunKernel(const CompiledKernel& kernel, llvm::ArrayRef<KernelArray> operands,
                  llvm::ArrayRef<KernelArray> results, llvm::MutableArrayRef<char> scratch,
                  int64_t threads, RunTasks run_tasks) {
-  std::vector<llvm::ArrayRef<int64_t>> operand_shapes;
-  for (const KernelArray& operand : operands) operand_shapes.push_back(operand.shape);
-  std::vector<llvm::ArrayRef<int64_t>> result_shapes;
-  for (const KernelArray& result : results) result_shapes.push_back(result.shape);
   ASSIGN_OR_RETURN(std::vector<int64_t> lengths,
-                   AxisLengths(kernel.program, operand_shapes, result_shapes));
+                   AxisLengths(kernel.program, ShapesOf(operands), ShapesOf(results)));
   Layout layout = MakeLayout(kernel.program, kernel.shape, lengths, threads);
   const int64_t batch = layout.batch;
-  const auto address = reinterpret_cast<uintptr_t>(scratch.data());
-  const auto skipped = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
-  const int64_t available = static_cast<int64_t>(scratch.size()) - skipped - layout.part_bytes;
-  int64_t workers = WorkersOf(layout, threads);
-  if (layout.worker_bytes > 0) workers = std::min(workers, available / layout.worker_bytes);
-  if (workers < 1 || available < 0) {
-    return Status(ErrorCode::kInternal, "a kernel was given too little scratch");
-  }
-  const Run run(kernel, operands, results, std::move(lengths), std::move(layout),
-                scratch.data() + skipped, workers);
+  ASSIGN_OR_RETURN(const KernelScratch shared,
+                   ShareScratch(scratch, NeedOf(layout), WorkersOf(layout, threads)));
+  const Run run(kernel, operands, results, std::move(lengths), std::move(layout), shared);
   run.FillResults();
-  run_tasks(run.task_count(), workers,
+  run_tasks(run.task_count(), shared.worker_count,
             [&](int64_t task, int64_t worker) { run.RunTask(task, worker); });
   for (int64_t element = 0; element < batch; ++element) run.Finish(element);
   return OkStatus();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/cpu/combine_parts.h"
+#include "kernels/cpu/kernel_scratch.h"
 #include "kernels/cpu/pair_order.h"
 #include "kernels/cpu/stage_runner.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +14,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostWorkerBytes = 4 << 20;
 // With fewer points, blocks are so small that what is packed for one is read too seldom.
 constexpr int64_t kLeastPoints = 1024;
@@ -128,7 +128,7 @@ class MirroredRun {
 
   // Points that meet themselves: what is above the diagonal once, what is on it as it is.
   void RunDiagonal(StageTask& task, Range block) const {
-    const int64_t piece = RoundUp(layout_.block / kPiecesOfBlock, kAlignment);
+    const int64_t piece = RoundUp(layout_.block / kPiecesOfBlock, kScratchAlignment);
     for (int64_t begin = block.begin; begin < block.end; begin += piece) {
       const Range own = {.begin = begin, .end = std::min(begin + piece, block.end)};
       runner_.Pack(task, own);
@@ -269,7 +269,7 @@ std::vector<int64_t> PartShape(const TileProgram& program, const TileArray& arra
     if (kind == TileAxisKind::kBatch) shape[i] = 1;
     // Whole vectors are added, and lines begin at different places in the caches.
     if (kind == TileAxisKind::kColumn) {
-      shape[i] = RoundUp(block, kAlignment) + kAlignment / BytesOf(array.type);
+      shape[i] = RoundUp(block, kScratchAlignment) + kScratchAlignment / BytesOf(array.type);
     }
   }
   return shape;
@@ -307,7 +307,7 @@ StatusOr<MirroredLayout> LayOutMirrored(const StagedProgram& program,
     layout.part_shapes[number] = PartShape(tiles, array, turned[number], layout.block);
     layout.part_offsets[number] = layout.worker_bytes;
     layout.worker_bytes +=
-        RoundUp(ElementCount(layout.part_shapes[number]) * BytesOf(array.type), kAlignment);
+        RoundUp(ElementCount(layout.part_shapes[number]) * BytesOf(array.type), kScratchAlignment);
   });
   if (layout.worker_bytes > kMostWorkerBytes) {
     return Status(ErrorCode::kNotUnderstood, "a worker would need too much scratch");
@@ -316,22 +316,18 @@ StatusOr<MirroredLayout> LayOutMirrored(const StagedProgram& program,
 }
 
 int64_t ScratchBytes(const MirroredLayout& layout, int64_t threads) {
-  // Room to align it.
-  return layout.worker_bytes * std::max<int64_t>(1, threads) + kAlignment;
+  return ScratchNeed{.worker_bytes = layout.worker_bytes}.BytesFor(std::max<int64_t>(1, threads));
 }
 
 Status RunMirrored(const CompiledStages& mirrored, const MirroredLayout& layout,
                    llvm::ArrayRef<KernelArray> operands, llvm::ArrayRef<KernelArray> results,
                    llvm::MutableArrayRef<char> scratch, int64_t threads, RunTasks run_tasks) {
-  const auto address = reinterpret_cast<uintptr_t>(scratch.data());
-  const auto skipped = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
-  const int64_t available = static_cast<int64_t>(scratch.size()) - skipped;
-  const int64_t workers = std::min(std::max<int64_t>(1, threads),
-                                   available / std::max<int64_t>(1, layout.worker_bytes));
-  if (workers < 1) return Status(ErrorCode::kInternal, "a kernel was given too little scratch");
-  MirroredRun run(mirrored, layout, operands, results, scratch.data() + skipped);
+  ASSIGN_OR_RETURN(
+      const KernelScratch shared,
+      ShareScratch(scratch, {.worker_bytes = layout.worker_bytes}, std::max<int64_t>(1, threads)));
+  MirroredRun run(mirrored, layout, operands, results, shared.workers);
   run.FillResults();
-  run_tasks(run.task_count(), workers,
+  run_tasks(run.task_count(), shared.worker_count,
             [&](int64_t task, int64_t worker) { run.RunTask(task, worker); });
   return OkStatus();
 }

@@ -7,13 +7,13 @@
 
 #include "kernels/cpu/combine_parts.h"
 #include "kernels/cpu/hidden_columns.h"
+#include "kernels/cpu/kernel_array.h"
+#include "kernels/cpu/kernel_scratch.h"
 #include "kernels/cpu/stage_layout.h"
 #include "kernels/cpu/stage_runner.h"
 
 namespace plimsoll {
 namespace {
-
-constexpr int64_t kAlignment = 64;
 
 // Of either sign.
 bool IsZero(ScalarType type, const char* element) {
@@ -26,13 +26,12 @@ bool IsZero(ScalarType type, const char* element) {
 class StagesRun {
  public:
   StagesRun(const CompiledStages& stages, llvm::ArrayRef<KernelArray> operands,
-            llvm::ArrayRef<KernelArray> results, const StagesLayout& layout, char* scratch,
-            int64_t workers)
+            llvm::ArrayRef<KernelArray> results, const StagesLayout& layout,
+            const KernelScratch& scratch)
       : stages_(stages),
         results_(results),
         layout_(layout),
         scratch_(scratch),
-        parts_(scratch + layout.worker_bytes * workers),
         runner_(stages, operands, results, layout),
         hidden_(stages.program, layout, operands) {}
 
@@ -48,7 +47,7 @@ class StagesRun {
   void RunTask(int64_t number, int64_t worker) {
     const int64_t group = number % layout_.groups;
     StageTask task = {.element = number / layout_.groups,
-                      .scratch = scratch_ + worker * layout_.worker_bytes,
+                      .scratch = scratch_.workers + worker * layout_.worker_bytes,
                       .parts = std::vector<char*>(results_.size(), nullptr)};
     ForEachResult([&](const TileResult& result, size_t, size_t place) {
       const int64_t elements = layout_.part_elements[place];
@@ -101,7 +100,7 @@ class StagesRun {
   }
 
   char* PartOf(size_t result, ScalarType type, int64_t element, int64_t group) const {
-    return parts_ + layout_.part_offsets[result] +
+    return scratch_.common + layout_.part_offsets[result] +
            (element * layout_.groups + group) * layout_.part_elements[result] * BytesOf(type);
   }
 
@@ -193,17 +192,10 @@ class StagesRun {
   const CompiledStages& stages_;
   llvm::ArrayRef<KernelArray> results_;
   const StagesLayout& layout_;
-  char* scratch_;
-  char* parts_;
+  KernelScratch scratch_;
   StageRunner runner_;
   HiddenColumns hidden_;
 };
-
-std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays) {
-  std::vector<llvm::ArrayRef<int64_t>> shapes;
-  for (const KernelArray& array : arrays) shapes.push_back(array.shape);
-  return shapes;
-}
 
 }  // namespace
 
@@ -215,19 +207,14 @@ Status RunStages(const CompiledStages& stages, llvm::ArrayRef<KernelArray> opera
   ASSIGN_OR_RETURN(
       const StagesLayout layout,
       LayOutStages(stages.program, shapes, ShapesOf(operands), ShapesOf(results), threads));
-  const auto address = reinterpret_cast<uintptr_t>(scratch.data());
-  const auto skipped = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
-  const int64_t available = static_cast<int64_t>(scratch.size()) - skipped - layout.part_bytes;
   const int64_t tasks = layout.batch * layout.groups;
-  int64_t workers = std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, tasks));
-  if (layout.worker_bytes > 0) workers = std::min(workers, available / layout.worker_bytes);
-  if (workers < 1 || available < 0) {
-    return Status(ErrorCode::kInternal, "a kernel was given too little scratch");
-  }
-  StagesRun run(stages, operands, results, layout, scratch.data() + skipped, workers);
+  ASSIGN_OR_RETURN(const KernelScratch shared,
+                   ShareScratch(scratch, NeedOf(layout),
+                                std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, tasks))));
+  StagesRun run(stages, operands, results, layout, shared);
   run.FillResults();
   // The last rows of a causal mask see the most: they come first, so that threads end together.
-  run_tasks(tasks, workers,
+  run_tasks(tasks, shared.worker_count,
             [&](int64_t task, int64_t worker) { run.RunTask(tasks - 1 - task, worker); });
   run.Finish();
   return OkStatus();

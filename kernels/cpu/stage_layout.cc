@@ -13,7 +13,6 @@
 namespace plimsoll {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 constexpr int64_t kMostWorkerBytes = 4 << 20;
 // Somewhat more than the second cache holds: with more rows, what rows are summed into passes by
 // less often, which is worth more.
@@ -228,7 +227,7 @@ class LayoutMaker {
       if (axis == kNoAxis || axis == stage.rows) continue;
       if (stage.program.axes[static_cast<size_t>(axis)].kind == TileAxisKind::kBatch) continue;
       panel.strides[i] = stride;
-      const int64_t apart = kAlignment / BytesOf(panel.type);
+      const int64_t apart = kScratchAlignment / BytesOf(panel.type);
       const int64_t columns = columns_at_once == 0 ? panel.shape[i] : columns_at_once;
       stride *= axis == kColumnAxis ? RoundUp(std::min(panel.shape[i], columns), apart) + apart
                                     : panel.shape[i];
@@ -289,7 +288,7 @@ class LayoutMaker {
       });
       // What lies behind the columns of a single one is not touched.
       if (count == 1) packed.block = std::min(shape.block, RoundUp(columns, shape.lanes));
-      layout.packed_bytes = RoundUp(PackedBytes(stage.program, packed, lengths), kAlignment);
+      layout.packed_bytes = RoundUp(PackedBytes(stage.program, packed, lengths), kScratchAlignment);
       layout.packed_offset = bytes;
       if (layout.is_packed_once) blocks *= (columns + shape.block - 1) / shape.block;
       bytes += layout.packed_bytes * (layout.is_packed_once ? blocks : 1);
@@ -331,7 +330,7 @@ class LayoutMaker {
     layout_.worker_bytes = packed;
     for (const Slot& slot : slots_) {
       layout_.slot_offsets.push_back(layout_.worker_bytes);
-      layout_.worker_bytes += RoundUp(slot.row_bytes * rows, kAlignment);
+      layout_.worker_bytes += RoundUp(slot.row_bytes * rows, kScratchAlignment);
     }
     if (layout_.worker_bytes > kMostWorkerBytes) {
       return Status(ErrorCode::kNotUnderstood,
@@ -359,7 +358,7 @@ class LayoutMaker {
         layout_.part_offsets[number] = layout_.part_bytes;
         layout_.part_bytes += RoundUp(
             elements * batch * layout_.groups * BytesOf(stage.program.results[i].array.type),
-            kAlignment);
+            kScratchAlignment);
       }
     }
   }
@@ -402,11 +401,13 @@ StatusOr<StagesLayout> LayOutBlocks(const StagedProgram& program,
   return LayoutMaker(program, shapes, operands, results).MakeBlocks(block_of);
 }
 
+ScratchNeed NeedOf(const StagesLayout& layout) {
+  return {.worker_bytes = layout.worker_bytes, .common_bytes = layout.part_bytes};
+}
+
 int64_t ScratchBytes(const StagesLayout& layout, int64_t threads) {
   const int64_t tasks = std::max<int64_t>(1, layout.batch * layout.groups);
-  // Room to align it.
-  return layout.worker_bytes * std::clamp<int64_t>(threads, 1, tasks) + layout.part_bytes +
-         kAlignment;
+  return NeedOf(layout).BytesFor(std::clamp<int64_t>(threads, 1, tasks));
 }
 
 }  // namespace plimsoll

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/status.h"
+#include "kernels/cpu/kernel_scratch.h"
 #include "kernels/cpu/kernel_shape.h"
 #include "kernels/staged_program.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -78,6 +79,7 @@ StatusOr<StagesLayout> LayOutBlocks(const StagedProgram& program,
                                     llvm::ArrayRef<llvm::ArrayRef<int64_t>> results,
                                     llvm::function_ref<int64_t(int64_t)> block_of);
 
+ScratchNeed NeedOf(const StagesLayout& layout);
 // What a call wants for that number of threads. With less, fewer of them take part.
 int64_t ScratchBytes(const StagesLayout& layout, int64_t threads);
 
