@@ -107,8 +107,13 @@ class Inserter {
                                .type = seed->type().ToString(),
                                .location = seed->location(),
                                .reason = {}};
+      if (!known_) known_.emplace(block_);
       ASSIGN_OR_RETURN(const bool is_replaced, Replace(*seed, refused.reason));
-      if (!is_replaced) report_.refused.push_back(std::move(refused));
+      if (is_replaced) {
+        known_.reset();
+      } else {
+        report_.refused.push_back(std::move(refused));
+      }
     }
     return OkStatus();
   }
@@ -128,10 +133,9 @@ class Inserter {
   }
 
   StatusOr<bool> Replace(const Value& seed, std::string& reason) {
-    const BlockView view(block_);
-    const std::optional<TileRegion> region = FindTileRegion(view, seed, reason);
+    const std::optional<TileRegion> region = known_->regions.Find(seed, reason);
     if (!region) return false;
-    const RegionLevels levels = FindRegionLevels(view, *region);
+    const RegionLevels levels = FindRegionLevels(known_->view, *region);
     std::vector<MadeKernel> kernels;
     for (size_t first = 0; first < levels.levels.size();) {
       StatusOr<size_t> end = MakeNext(*region, levels, first, kernels);
@@ -283,10 +287,18 @@ class Inserter {
     }
   }
 
+  // What is known of the block until it changes.
+  struct Known {
+    explicit Known(const Block& block) : view(block), regions(view) {}
+    BlockView view;
+    TileRegions regions;
+  };
+
   Context& context_;
   Block& block_;
   const KernelOptions& options_;
   KernelReport& report_;
+  std::optional<Known> known_;
   llvm::DenseSet<const Value*> tried_;
 };
 

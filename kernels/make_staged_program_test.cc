@@ -83,7 +83,7 @@ Made MakeAll(const std::vector<std::string_view>& arguments, std::string_view op
   const BlockView view(block);
   const Value* seed = block.first()->result(0);
   std::string reason;
-  const std::optional<TileRegion> region = FindTileRegion(view, *seed, reason);
+  const std::optional<TileRegion> region = TileRegions(view).Find(*seed, reason);
   EXPECT_TRUE(region.has_value()) << reason;
   if (!region) return made;
   const RegionLevels levels = FindRegionLevels(view, *region);

@@ -43,18 +43,25 @@ struct Node {
 
 class RegionBuilder {
  public:
-  // Without groups, what is reduced in groups is needed whole.
-  RegionBuilder(const BlockView& view, const Value& seed, int64_t share, bool has_groups)
-      : view_(view), seed_(seed), share_(share), has_groups_(has_groups) {}
+  // Of values with so many elements or more. Without groups, what is reduced in groups is needed
+  // whole.
+  RegionBuilder(const BlockView& view, const Value& seed, int64_t least_elements, bool has_groups)
+      : view_(view), seed_(seed), least_elements_(least_elements), has_groups_(has_groups) {}
 
   bool found_groups() const { return found_groups_; }
+  // What hangs together with the seed, if its axes make no region with any other seed either.
+  llvm::ArrayRef<const Value*> hopeless() const { return hopeless_; }
 
   std::optional<TileRegion> Build(std::string& reason) {
     Grow();
     // Values without a row or a column are made outside, which may make two axes of one.
-    for (;;) {
+    for (bool is_first = true;; is_first = false) {
       FindSinks();
-      if (!FindAxes(reason) || !ChooseRoles(reason)) return std::nullopt;
+      if (!FindAxes(reason)) {
+        if (is_first) hopeless_.assign(region_.values.begin(), region_.values.end());
+        return std::nullopt;
+      }
+      if (!ChooseRoles(reason)) return std::nullopt;
       std::vector<const Value*> outside;
       for (const Value* value : region_.values) {
         if (!HasRowAndColumn(*value)) outside.push_back(value);
@@ -86,7 +93,7 @@ class RegionBuilder {
   bool CanBeInside(const Value& value) const {
     const Op* op = value.defining_op();
     return op != nullptr && op->block() == &view_.block() && IsTileable(*op) &&
-           ElementCount(value) * share_ >= ElementCount(seed_);
+           ElementCount(value) >= least_elements_;
   }
 
   // All values that hang together with the seed.
@@ -129,6 +136,7 @@ class RegionBuilder {
   }
 
   void SetValues(const llvm::SetVector<const Value*>& found) {
+    is_cheap_.clear();
     region_.values.clear();
     for (const Op* op : view_.ops()) {
       if (op->result_count() == 1 && found.contains(op->result(0))) {
@@ -335,7 +343,7 @@ class RegionBuilder {
   // True if the value depends on nothing but positions, as a mask does, or is cheap to make of what
   // is read, as a bias of positions is, and only others of the region need it: then each element of
   // a batch makes its own.
-  bool IsMadeAnew(const Value& value) const {
+  bool IsMadeAnew(const Value& value) {
     const bool is_needed =
         region_.written.contains(&value) || llvm::any_of(region_.sinks, [&](const Op* sink) {
           return llvm::is_contained(sink->operands(), &value);
@@ -343,20 +351,24 @@ class RegionBuilder {
     return !is_needed && (IsMadeOfPositions(value) || IsCheap(value));
   }
 
-  bool IsCheap(const Value& value) const {
+  bool IsCheap(const Value& value) {
     if (!region_.values.contains(&value)) return true;
+    if (const auto known = is_cheap_.find(&value); known != is_cheap_.end()) return known->second;
     const Op& op = *value.defining_op();
     const OpClass op_class = ClassOf(op);
-    return (op_class == OpClass::kCheap || op_class == OpClass::kConstant) &&
-           region_.ReducedAxes(op).empty() &&
-           llvm::all_of(op.operands(), [&](const Value* operand) { return IsCheap(*operand); });
+    return is_cheap_[&value] =
+               (op_class == OpClass::kCheap || op_class == OpClass::kConstant) &&
+               region_.ReducedAxes(op).empty() &&
+               llvm::all_of(op.operands(), [&](const Value* operand) { return IsCheap(*operand); });
   }
 
-  bool IsMadeOfPositions(const Value& value) const {
+  bool IsMadeOfPositions(const Value& value) {
     const Op* op = value.defining_op();
     if (op == nullptr || !IsTileable(*op)) return false;
-    return llvm::all_of(op->operands(),
-                        [&](const Value* operand) { return IsMadeOfPositions(*operand); });
+    const auto known = is_made_of_positions_.find(&value);
+    if (known != is_made_of_positions_.end()) return known->second;
+    return is_made_of_positions_[&value] = llvm::all_of(
+               op->operands(), [&](const Value* operand) { return IsMadeOfPositions(*operand); });
   }
 
   // What the axes other than two are, if these are the row and the column. False if that is no
@@ -475,9 +487,13 @@ class RegionBuilder {
 
   const BlockView& view_;
   const Value& seed_;
-  int64_t share_;
+  int64_t least_elements_;
   bool has_groups_;
   bool found_groups_ = false;
+  std::vector<const Value*> hopeless_;
+  // Of values that were asked for already: each may be used in many ways.
+  llvm::DenseMap<const Value*, bool> is_cheap_;
+  llvm::DenseMap<const Value*, bool> is_made_of_positions_;
   std::string whole_reason_;  // Why a scatter needs a value whole; empty if none does.
   TileRegion region_;
   // All dimensions, and which of them are one axis.
@@ -537,8 +553,7 @@ std::vector<int> TileRegion::ReducedAxes(const Op& op) const {
   return reduced;
 }
 
-std::optional<TileRegion> FindTileRegion(const BlockView& view, const Value& seed,
-                                         std::string& reason) {
+std::optional<TileRegion> TileRegions::Find(const Value& seed, std::string& reason) {
   const Op* op = seed.defining_op();
   if (op == nullptr || !IsTileable(*op)) {
     reason = "kernels do not compute it";
@@ -546,17 +561,35 @@ std::optional<TileRegion> FindTileRegion(const BlockView& view, const Value& see
   }
   bool found_groups = false;
   for (const int64_t share : kShares) {
-    RegionBuilder builder(view, seed, share, /*has_groups=*/true);
-    if (std::optional<TileRegion> region = builder.Build(reason)) return region;
-    found_groups |= builder.found_groups();
+    if (std::optional<TileRegion> region = FindShare(seed, share, true, found_groups, reason)) {
+      return region;
+    }
   }
   if (!found_groups) return std::nullopt;
   for (const int64_t share : kShares) {
     std::string second_reason;
-    RegionBuilder builder(view, seed, share, /*has_groups=*/false);
-    if (std::optional<TileRegion> region = builder.Build(second_reason)) return region;
+    std::optional<TileRegion> region = FindShare(seed, share, false, found_groups, second_reason);
+    if (region) return region;
   }
   return std::nullopt;
+}
+
+std::optional<TileRegion> TileRegions::FindShare(const Value& seed, int64_t share, bool has_groups,
+                                                 bool& found_groups, std::string& reason) {
+  const int64_t least_elements = (ElementCount(seed) + share - 1) / share;
+  llvm::DenseMap<const Value*, Hopeless>& hopeless = hopeless_[{least_elements, has_groups}];
+  if (const auto found = hopeless.find(&seed); found != hopeless.end()) {
+    found_groups |= found->second.found_groups;
+    reason = found->second.reason;
+    return std::nullopt;
+  }
+  RegionBuilder builder(view_, seed, least_elements, has_groups);
+  std::optional<TileRegion> region = builder.Build(reason);
+  found_groups |= builder.found_groups();
+  for (const Value* value : builder.hopeless()) {
+    hopeless[value] = {.reason = reason, .found_groups = builder.found_groups()};
+  }
+  return region;
 }
 
 }  // namespace plimsoll

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,9 +68,31 @@ struct TileRegion {
 // True if a kernel can compute the op's result element by element.
 bool IsTileable(const Op& op);
 
-// The region around a value; nothing, and why, if there is none that spares its memory.
-std::optional<TileRegion> FindTileRegion(const BlockView& view, const Value& seed,
-                                         std::string& reason);
+// Finds regions of a block, one value after the other.
+class TileRegions {
+ public:
+  // The block must not change meanwhile.
+  explicit TileRegions(const BlockView& view) : view_(view) {}
+
+  // The region around a value; nothing, and why, if there is none that spares its memory.
+  std::optional<TileRegion> Find(const Value& seed, std::string& reason);
+
+ private:
+  struct Hopeless {
+    std::string reason;
+    bool found_groups = false;
+  };
+
+  // Of values that are not smaller than the seed's share.
+  std::optional<TileRegion> FindShare(const Value& seed, int64_t share, bool has_groups,
+                                      bool& found_groups, std::string& reason);
+
+  const BlockView& view_;
+  // By how small values may be and whether there are groups: those that hang together and are no
+  // region, whichever of them is the seed. Otherwise each value of a large program would be looked
+  // at for each other one.
+  std::map<std::pair<int64_t, bool>, llvm::DenseMap<const Value*, Hopeless>> hopeless_;
+};
 
 }  // namespace plimsoll
 

@@ -98,6 +98,8 @@ class Orderer {
     const uint32_t right = set ^ left;
     const Best& a = best_.at(left);
     const Best& b = best_.at(right);
+    // Most pairs are worse than what was found before even without their own step.
+    if (!IsBetter(a.seconds + b.seconds, std::max(a.largest, b.largest), best, goal_)) return;
     const double step = SecondsOfStep(Made(left), Made(right), Made(set), contraction_.sizes);
     const double seconds = a.seconds + b.seconds + step;
     const double elements = set == all() ? 0 : ElementsOf(Made(set), contraction_.sizes);
