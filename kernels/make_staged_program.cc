@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/reducers.h"
+#include "kernels/masked_columns.h"
 #include "kernels/refuse.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -48,8 +49,10 @@ class Stager {
       made_.clear();
       for (size_t level = first_; level < end_; ++level) RETURN_IF_ERROR(MakeLevel(level));
     } while (has_changed_);
-    if (stages_.size() < 2) return Refuse("nothing is handed on from stage to stage");
-    return Assemble();
+    ASSIGN_OR_RETURN(StagedKernel staged, Assemble());
+    const bool has_mask = !MaskPredicates(staged.program, /*has_arguments=*/true).empty();
+    if (stages_.size() < 2 && !has_mask) return Refuse("nothing is handed on from stage to stage");
+    return staged;
   }
 
  private:

@@ -26,7 +26,7 @@ std::vector<const Op*> SinksBesideStages(const TileRegion& region, const RegionL
 
 // For the levels from `first` to before `end`. Fails where kernels do not compute something of it,
 // where a level needs more of an earlier one than its own rows, and where nothing is handed on from
-// stage to stage. Leaves the sinks above to others.
+// stage to stage, unless a mask may hide columns. Leaves the sinks above to others.
 StatusOr<StagedKernel> MakeStagedProgram(const TileRegion& region, const RegionLevels& levels,
                                          size_t first, size_t end);
 

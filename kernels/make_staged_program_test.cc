@@ -190,6 +190,25 @@ TEST(MakeStagedProgram, LeavesAloneWhatIsOneStage) {
   EXPECT_THAT(made.error, HasSubstr("nothing is handed on"));
 }
 
+// A kernel of stages leaves out what a mask hides, even if there is but one of them.
+TEST(MakeStagedProgram, MakesOneStageWithAMask) {
+  std::string ops = Softmax().substr(0, Softmax().find("  %n = "));
+  const size_t maximum = ops.find("  %m = ");
+  const std::string masked = StrCat(
+      R"(  %row = "stablehlo.iota"() <{iota_dimension = 0 : i64}> : () -> tensor<80x90xi32>
+  %column = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<80x90xi32>
+  %seen = "stablehlo.compare"(%row, %column) <{comparison_direction = #stablehlo<comparison_direction GE>}> : (tensor<80x90xi32>, tensor<80x90xi32>) -> tensor<80x90xi1>
+  %hidden = "stablehlo.broadcast_in_dim"(%i) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<80x90xf32>
+  %x = "stablehlo.select"(%seen, %s, %hidden) : (tensor<80x90xi1>, tensor<80x90xf32>, tensor<80x90xf32>) -> tensor<80x90xf32>
+)",
+      Reduce("%m", "%x", "%i", "maximum", 1, "80"));
+  ops.replace(maximum, std::string::npos, masked);
+  const Made made = MakeAll({"80x20xf32", "90x20xf32"}, ops, {{"%m", "80xf32"}});
+  EXPECT_THAT(made.text,
+              ::testing::StartsWith("stages\nstage r argument 0, argument 1 -> result 0\n"));
+  EXPECT_THAT(made.text, HasSubstr("result f32[r] = maximum c "));
+}
+
 // The sum of all maxima is there only when all rows were seen.
 TEST(MakeStagedProgram, RefusesWhatNeedsOtherRows) {
   std::string ops = Softmax();

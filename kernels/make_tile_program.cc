@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/op_class.h"
 #include "analysis/reducers.h"
 #include "kernels/comparison.h"
 #include "kernels/grouped_reduction.h"
@@ -298,8 +299,9 @@ class Converter {
     if (const std::optional<uint64_t> bits = UniformBits(value)) {
       return AddConstant(program_, *type, *bits);
     }
-    if (!earlier_.depends || !earlier_.depends(value)) return Load(value, *type, axes);
-    if (earlier_.results.contains(&value)) {
+    const bool depends = earlier_.depends && earlier_.depends(value);
+    if (!depends && !IsPosition(value, axes)) return Load(value, *type, axes);
+    if (depends && earlier_.results.contains(&value)) {
       if (region_.value_axes.find(&value)->second != axes) {
         return Refuse("a later stage needs rows of an earlier one along other axes");
       }
@@ -308,32 +310,69 @@ class Converter {
     }
     const auto found = outside_.find({&value, axes});
     if (found != outside_.end()) return found->second;
-    ASSIGN_OR_RETURN(const int number, ConvertRows(value, axes));
+    ASSIGN_OR_RETURN(const int number, ConvertOutside(value, axes));
     outside_[{&value, axes}] = number;
     return number;
   }
 
-  StatusOr<int> ConvertRows(const Value& value, const std::vector<int>& axes) {
+  // Integers and predicates that follow from the row and the column by a few instructions are not
+  // read: then it is known beforehand what a mask hides.
+  bool IsPosition(const Value& value, const std::vector<int>& axes) const {
+    const Op* op = value.defining_op();
+    const std::optional<ScalarType> type = ScalarTypeOf(value.type().element_type());
+    if (op == nullptr || !type || !(IsInteger(*type) || *type == ScalarType::kI1)) return false;
+    if (UniformBits(value)) return true;
+    if (!IsTileable(*op)) return false;
+    if (op->Is(Opcode::kIota)) {
+      const int axis = axes[static_cast<size_t>(op->Get("iota_dimension").integer())];
+      if (axis == kNoAxis) return false;
+      const RegionAxisRole role = region_.axes[static_cast<size_t>(axis)].role;
+      return role == RegionAxisRole::kRow || role == RegionAxisRole::kColumn;
+    }
+    if (op->Is(Opcode::kBroadcastInDim) || op->Is(Opcode::kReshape)) {
+      return IsPosition(*op->operand(0), AxesOfOnlyOperand(*op, axes));
+    }
+    return ClassOf(*op) == OpClass::kCheap &&
+           llvm::all_of(op->operands(), [&](const Value* operand) {
+             return IsPosition(*operand, AxesOfOneOf(*operand, axes));
+           });
+  }
+
+  // Of an elementwise op's operand, which may be one number for all elements.
+  static std::vector<int> AxesOfOneOf(const Value& operand, const std::vector<int>& axes) {
+    return operand.type().rank() == 0 ? std::vector<int>() : axes;
+  }
+
+  // Of what is broadcast or reshaped to these axes.
+  static std::vector<int> AxesOfOnlyOperand(const Op& op, const std::vector<int>& axes) {
+    std::vector<int> from(op.operand(0)->type().rank(), kNoAxis);
+    if (op.Is(Opcode::kReshape)) {
+      const auto matched = MatchReshape(op);
+      for (const auto& [own, to] : *matched) from[own] = axes[to];
+      return from;
+    }
+    const auto& dimensions = op.Get("broadcast_dimensions").integers();
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (op.operand(0)->type().shape()[i] != 1) from[i] = axes[static_cast<size_t>(dimensions[i])];
+    }
+    return from;
+  }
+
+  StatusOr<int> ConvertOutside(const Value& value, const std::vector<int>& axes) {
     const Op* op = value.defining_op();
     if (op == nullptr || !IsTileable(*op)) return Refuse("a later stage needs more than its rows");
     switch (op->opcode()) {
-      case Opcode::kBroadcastInDim: {
-        std::vector<int> from;
-        for (const int64_t to : op->Get("broadcast_dimensions").integers()) {
-          const bool is_one = op->operand(0)->type().shape()[from.size()] == 1;
-          from.push_back(is_one ? kNoAxis : axes[static_cast<size_t>(to)]);
-        }
-        return Outside(*op->operand(0), from);
-      }
-      case Opcode::kReshape: {
-        std::vector<int> from(op->operand(0)->type().rank(), kNoAxis);
-        const auto matched = MatchReshape(*op);
-        for (const auto& [own, to] : *matched) from[own] = axes[to];
-        return Outside(*op->operand(0), from);
+      case Opcode::kBroadcastInDim:
+      case Opcode::kReshape:
+        return Outside(*op->operand(0), AxesOfOnlyOperand(*op, axes));
+      case Opcode::kIota: {
+        if (!IsPosition(value, axes)) return Refuse("a later stage needs more than its rows");
+        const auto dimension = static_cast<size_t>(op->Get("iota_dimension").integer());
+        return AddIota(program_, *ScalarTypeOf(value.type().element_type()),
+                       TileAxisOf(axes[dimension]));
       }
       case Opcode::kConstant:
       case Opcode::kDotGeneral:
-      case Opcode::kIota:
       case Opcode::kReduce:
       case Opcode::kTranspose:
         return Refuse("a later stage needs more than its rows");
@@ -342,9 +381,7 @@ class Converter {
     }
     std::vector<int> operands;
     for (Value* operand : op->operands()) {
-      const std::vector<int> none;
-      ASSIGN_OR_RETURN(const int number,
-                       Outside(*operand, operand->type().rank() == 0 ? none : axes));
+      ASSIGN_OR_RETURN(const int number, Outside(*operand, AxesOfOneOf(*operand, axes)));
       operands.push_back(number);
     }
     return Compute(*op, std::move(operands));

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -44,25 +44,6 @@ int MostExponent(ScalarType type) {
   }
 }
 
-double NumberOf(const TileOp& constant) {
-  if (constant.type == ScalarType::kI1) return static_cast<double>(constant.bits & 1);
-  const int width = 8 * BytesOf(constant.type);
-  const llvm::APInt bits(static_cast<unsigned>(width), constant.bits, /*isSigned=*/false,
-                         /*implicitTrunc=*/true);
-  switch (constant.type) {
-    case ScalarType::kBF16:
-      return llvm::APFloat(llvm::APFloat::BFloat(), bits).convertToDouble();
-    case ScalarType::kF16:
-      return llvm::APFloat(llvm::APFloat::IEEEhalf(), bits).convertToDouble();
-    case ScalarType::kF32:
-      return llvm::APFloat(llvm::APFloat::IEEEsingle(), bits).convertToDouble();
-    case ScalarType::kF64:
-      return bits.bitsToDouble();
-    default:
-      return IsUnsigned(constant.type) ? bits.roundToDouble() : bits.signedRoundToDouble();
-  }
-}
-
 int ExponentOf(double number) {
   if (!std::isfinite(number)) return kUnbounded;
   return number == 0 ? 0 : std::ilogb(number) + 1;
@@ -72,6 +53,25 @@ NumberSet UnionOf(const NumberSet& a, const NumberSet& b) {
   NumberSet both = a;
   both.insert(b.begin(), b.end());
   return both;
+}
+
+// Integers whose smallest and largest are known, and predicates.
+bool HasRange(ScalarType type) { return !IsFloat(type) && type != ScalarType::kUI64; }
+
+bool IsPredicateOp(const TileOp& op) {
+  switch (op.opcode) {
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kConvert:
+    case Opcode::kCompare:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kNot:
+    case Opcode::kSelect:
+      return true;
+    default:
+      return false;
+  }
 }
 
 class MaskAnalysis {
@@ -303,7 +303,39 @@ class MaskAnalysis {
 
 }  // namespace
 
+std::vector<std::vector<bool>> MaskPredicates(const StagedProgram& program, bool has_arguments) {
+  bool is_any = false;
+  std::vector<std::vector<bool>> predicates;
+  for (const Stage& stage : program.stages) {
+    const AxisSet allowed = kRowBit | kColumnBit | stage.program.AxesOfKind(TileAxisKind::kBatch);
+    std::vector<bool> found;
+    for (const TileOp& op : stage.program.ops) {
+      bool is_found = HasRange(op.type) && stage.rows == kRowAxis && (op.axes & ~allowed) == 0;
+      if (op.kind == TileOpKind::kLoad) {
+        const StagePlace& place = stage.operands[static_cast<size_t>(op.index)];
+        is_found &= has_arguments && place.kind == StagePlaceKind::kArgument &&
+                    (op.axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit);
+      } else if (op.kind == TileOpKind::kCompute) {
+        is_found &= IsPredicateOp(op) && llvm::all_of(op.operands, [&](int operand) {
+                      return found[static_cast<size_t>(operand)];
+                    });
+        is_any |= is_found && op.type == ScalarType::kI1 && (op.axes & kRowBit) != 0 &&
+                  (op.axes & kColumnBit) != 0;
+      } else if (op.kind == TileOpKind::kFold) {
+        is_found = false;
+      }
+      found.push_back(is_found);
+    }
+    predicates.push_back(std::move(found));
+  }
+  if (!is_any) predicates.clear();
+  return predicates;
+}
+
 std::optional<std::vector<int>> PanelColumns(const StagedProgram& program) {
+  if (program.stages.size() == 1 && program.CountOf(StagePlaceKind::kPanel) == 0) {
+    return std::vector<int>{kColumnAxis};
+  }
   // Of each panel, which dimension is the columns.
   std::vector<std::optional<size_t>> places(
       static_cast<size_t>(program.CountOf(StagePlaceKind::kPanel)));

@@ -18,6 +18,11 @@ namespace plimsoll {
 // columns.
 using KnownPredicates = std::vector<std::optional<bool>>;
 
+// For each stage and op: true if it is a predicate, or what one is made of, and follows from the
+// positions or, where there are arguments, from integers of rows and of columns. Empty if no
+// predicate is one of rows and columns.
+std::vector<std::vector<bool>> MaskPredicates(const StagedProgram& program, bool has_arguments);
+
 // When columns may be left out, of which one is computed all the same and stands for the others.
 struct MaskConditions {
   // These are zero in that column, right after the stage that writes them. If one is not, all
@@ -31,7 +36,8 @@ struct MaskConditions {
 
 inline constexpr int kMostExponent = 40;
 
-// For each stage, the axis that is the panels' columns; nothing if they do not agree on it.
+// For each stage, the axis that is the panels' columns, or those of a stage that is the only one;
+// nothing if they do not agree on it.
 std::optional<std::vector<int>> PanelColumns(const StagedProgram& program);
 
 // The conditions under which columns may be left out where predicates are as known, one list for

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -239,6 +240,25 @@ uint64_t NeutralBits(Opcode reducer, ScalarType type) {
       return type == ScalarType::kI1 ? 1 : ones;
     default:
       return 0;
+  }
+}
+
+double NumberOf(const TileOp& constant) {
+  if (constant.type == ScalarType::kI1) return static_cast<double>(constant.bits & 1);
+  const int width = 8 * BytesOf(constant.type);
+  const llvm::APInt bits(static_cast<unsigned>(width), constant.bits, /*isSigned=*/false,
+                         /*implicitTrunc=*/true);
+  switch (constant.type) {
+    case ScalarType::kBF16:
+      return llvm::APFloat(llvm::APFloat::BFloat(), bits).convertToDouble();
+    case ScalarType::kF16:
+      return llvm::APFloat(llvm::APFloat::IEEEhalf(), bits).convertToDouble();
+    case ScalarType::kF32:
+      return llvm::APFloat(llvm::APFloat::IEEEsingle(), bits).convertToDouble();
+    case ScalarType::kF64:
+      return bits.bitsToDouble();
+    default:
+      return IsUnsigned(constant.type) ? bits.roundToDouble() : bits.signedRoundToDouble();
   }
 }
 

@@ -128,6 +128,9 @@ Status ExpectBitcast(ScalarType from, ScalarType to);
 // The number that leaves the other operand of a reducer as it is, as the bytes of an element.
 uint64_t NeutralBits(Opcode reducer, ScalarType type);
 
+// The number that an op of the kind kConstant is.
+double NumberOf(const TileOp& constant);
+
 // "r", "c", and for the others b0, b1, ... of the batch, s0, s1, ... of short, l0, l1, ... of
 // long ones, t0, t1, ... of ranks and g0, g1, ... of segments.
 std::string AxisName(const TileProgram& program, int axis);

@@ -1,5 +1,7 @@
 """Attention and the loss over a vocabulary."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,8 @@ SCORES = ("heads", "queries", "keys")
 FORWARD, BACKWARD = {"xla": 1.9, "torch": 1.05}, {"xla": 2.8, "torch": 1.15}
 # Half the work, and what tiles on the diagonal have to do in vain.
 HALF = 1.7
+LONG = {"heads": 1, "queries": 16384, "keys": 16384, "width": 64}
+WINDOW = 256
 
 
 def attention(q, k, v):
@@ -18,9 +22,12 @@ def attention(q, k, v):
     return jnp.einsum("hqk,hkd->hqd", jax.nn.softmax(scores, axis=-1), v)
 
 
-def causal_attention(q, k, v):
+def causal_attention(q, k, v, window=None):
     scores = jnp.einsum("hqd,hkd->hqk", q, k) / np.sqrt(q.shape[-1])
-    seen = jnp.arange(q.shape[1])[:, None] >= jnp.arange(k.shape[1])[None, :]
+    rows, columns = jnp.arange(q.shape[1])[:, None], jnp.arange(k.shape[1])[None, :]
+    seen = rows >= columns
+    if window is not None:
+        seen &= rows - columns < window
     weights = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=-1)
     return jnp.einsum("hqk,hkd->hqd", weights, v)
 
@@ -66,6 +73,35 @@ def causal(**sizes: int) -> Work:
 )
 def causal_both(**sizes: int) -> Work:
     return backward_work(causal_attention, **sizes)
+
+
+@row("causal_long", "causal attention, 1×16384×64", FORWARD, None, SCORES, **LONG)
+def causal_long(**sizes: int) -> Work:
+    return forward_work(causal_attention, **sizes)
+
+
+@row(
+    "causal_long_both",
+    "causal attention, 1×16384×64, forward + backward",
+    BACKWARD,
+    None,
+    SCORES,
+    **LONG,
+)
+def causal_long_both(**sizes: int) -> Work:
+    return backward_work(causal_attention, **sizes)
+
+
+@row(
+    "window_both",
+    f"attention to the {WINDOW} before, forward + backward",
+    BACKWARD,
+    ("causal_both", HALF),
+    SCORES,
+    **SIZES,
+)
+def window_both(**sizes: int) -> Work:
+    return backward_work(functools.partial(causal_attention, window=WINDOW), **sizes)
 
 
 @row(

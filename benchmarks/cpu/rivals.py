@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.cpu.neighbours import COUNT
+from benchmarks.cpu.networks import WINDOW
 
 # Threads of every program that is timed.
 THREADS = 2
@@ -86,11 +87,18 @@ def torch(name: str) -> Callable:
     torch.set_num_threads(THREADS)
     is_causal = name.startswith("causal")
 
+    @functools.cache
+    def window(rows, columns):
+        if not name.startswith("window"):
+            return None
+        return torch.ones(rows, columns, dtype=torch.bool).tril().triu(1 - WINDOW)
+
     def attention(q, k, v):
         # The kernel that takes no memory for the scores wants a batch of heads.
         arguments = [one[None] for one in (q, k, v)]
+        seen = window(q.shape[1], k.shape[1])
         function = torch.nn.functional.scaled_dot_product_attention
-        return function(*arguments, is_causal=is_causal)[0]
+        return function(*arguments, attn_mask=seen, is_causal=is_causal)[0]
 
     def forward(*arguments):
         with torch.no_grad():

@@ -12,6 +12,8 @@ namespace {
 
 // Columns are looked at by so many.
 constexpr int64_t kGranule = 64;
+// To tell what a mask spares, so many pieces of the rows are enough.
+constexpr int64_t kMostPiecesAsked = 64;
 
 // The smallest and the largest of some integers.
 struct Range {
@@ -23,25 +25,6 @@ struct Range {
 using MaybeRange = std::optional<Range>;
 
 constexpr Range kEither = {.low = 0, .high = 1};
-
-// Integers that fit into a Range, and predicates.
-bool HasRange(ScalarType type) { return !IsFloat(type) && type != ScalarType::kUI64; }
-
-bool IsPredicateOp(const TileOp& op) {
-  switch (op.opcode) {
-    case Opcode::kAdd:
-    case Opcode::kSubtract:
-    case Opcode::kConvert:
-    case Opcode::kCompare:
-    case Opcode::kAnd:
-    case Opcode::kOr:
-    case Opcode::kNot:
-    case Opcode::kSelect:
-      return true;
-    default:
-      return false;
-  }
-}
 
 template <typename T>
 Range RangeOfElements(const char* first, int64_t stride, int64_t count) {
@@ -221,12 +204,30 @@ bool CanEndAnywhere(const Stage& stage, const StageLayout& layout, int column) {
   return CanRunPart(stage, column) && (column == kColumnAxis || layout.packed_bytes == 0);
 }
 
+// Of a number of granules, the first of which is hidden: how many of them are so, one after the
+// other. The function tells it of some of them, and may say no of many where it says yes of each.
+int64_t CountHidden(int64_t most, llvm::function_ref<bool(int64_t, int64_t)> are_hidden) {
+  int64_t count = 1;
+  bool has_failed = false;
+  for (int64_t step = 1; step > 0 && count < most;) {
+    const int64_t next = std::min(step, most - count);
+    if (are_hidden(count, count + next)) {
+      count += next;
+    } else {
+      has_failed = true;
+    }
+    step = has_failed ? next / 2 : 2 * next;
+  }
+  return count;
+}
+
 }  // namespace
 
 HiddenColumns::HiddenColumns(const StagedProgram& program, const StagesLayout& layout,
-                             llvm::ArrayRef<KernelArray> arguments)
-    : program_(program), arguments_(arguments) {
-  if (!FindPredicates()) predicates_.clear();
+                             std::optional<llvm::ArrayRef<KernelArray>> arguments)
+    : program_(program),
+      arguments_(arguments),
+      predicates_(MaskPredicates(program, /*has_arguments=*/arguments.has_value())) {
   if (!may_hide()) return;
   for (size_t i = 0; i < program.stages.size(); ++i) {
     if (layout.column_axes.empty() ||
@@ -234,36 +235,9 @@ HiddenColumns::HiddenColumns(const StagedProgram& program, const StagesLayout& l
       predicates_.clear();
       return;
     }
+    can_begin_anywhere_ &= !HasPositionsFromFirst(program.stages[i], layout.column_axes[i]);
   }
   columns_ = layout.columns;
-}
-
-bool HiddenColumns::FindPredicates() {
-  bool is_any = false;
-  for (const Stage& stage : program_.stages) {
-    const TileProgram& program = stage.program;
-    const AxisSet allowed = kRowBit | kColumnBit | program.AxesOfKind(TileAxisKind::kBatch);
-    std::vector<bool> found;
-    for (const TileOp& op : program.ops) {
-      bool is_found = HasRange(op.type) && stage.rows == kRowAxis && (op.axes & ~allowed) == 0;
-      if (op.kind == TileOpKind::kLoad) {
-        is_found &=
-            stage.operands[static_cast<size_t>(op.index)].kind == StagePlaceKind::kArgument &&
-            (op.axes & (kRowBit | kColumnBit)) != (kRowBit | kColumnBit);
-      } else if (op.kind == TileOpKind::kCompute) {
-        is_found &= IsPredicateOp(op) && llvm::all_of(op.operands, [&](int operand) {
-                      return found[static_cast<size_t>(operand)];
-                    });
-        is_any |= is_found && op.type == ScalarType::kI1 && (op.axes & kRowBit) != 0 &&
-                  (op.axes & kColumnBit) != 0;
-      } else if (op.kind == TileOpKind::kFold) {
-        is_found = false;
-      }
-      found.push_back(is_found);
-    }
-    predicates_.push_back(std::move(found));
-  }
-  return is_any;
 }
 
 std::vector<KnownPredicates> HiddenColumns::KnownFor(int64_t row_begin, int64_t row_end,
@@ -304,6 +278,7 @@ std::vector<KnownPredicates> HiddenColumns::KnownFor(int64_t row_begin, int64_t 
 }
 
 bool HiddenColumns::AreBounded(llvm::ArrayRef<int> numbers) const {
+  if (!arguments_) return true;
   return llvm::all_of(numbers, [&](int number) {
     const StagePlace place = {.kind = StagePlaceKind::kArgument, .number = number};
     for (const Stage& stage : program_.stages) {
@@ -311,7 +286,7 @@ bool HiddenColumns::AreBounded(llvm::ArrayRef<int> numbers) const {
       if (found == stage.operands.end()) continue;
       const auto operand = static_cast<size_t>(found - stage.operands.begin());
       return AreWithin(stage.program.operands[operand].type,
-                       arguments_[static_cast<size_t>(number)]);
+                       (*arguments_)[static_cast<size_t>(number)]);
     }
     return false;
   });
@@ -329,23 +304,48 @@ const MaskConditions* HiddenColumns::ConditionsFor(const std::vector<KnownPredic
 }
 
 SeenColumns HiddenColumns::SeenBy(int64_t row_begin, int64_t row_end, FindOperand find_operand) {
-  SeenColumns seen = {.end = columns_};
-  std::vector<KnownPredicates> last;
+  SeenColumns seen = {.begin = 0, .end = columns_};
+  if (row_begin >= row_end || columns_ == 0) return seen;
   const int64_t granules = RoundUp(columns_, kGranule) / kGranule;
-  for (int64_t granule = granules; granule-- > 0;) {
-    const int64_t begin = granule * kGranule;
-    std::vector<KnownPredicates> known =
-        KnownFor(row_begin, row_end, begin, std::min(begin + kGranule, columns_), find_operand);
-    if (last.empty()) {
-      seen.conditions = ConditionsFor(known);
-      if (seen.conditions == nullptr) return seen;
-      last = std::move(known);
-    } else if (known != last) {
-      break;
-    }
-    seen.end = begin + 1;
-  }
+  // Granules are counted from the last one where it is about columns behind those that are seen.
+  const auto known_of = [&](int64_t first, int64_t last, bool is_behind) {
+    const int64_t begin = is_behind ? granules - last : first;
+    const int64_t end = is_behind ? granules - first : last;
+    return KnownFor(row_begin, row_end, begin * kGranule, std::min(end * kGranule, columns_),
+                    find_operand);
+  };
+  // How many there are on one side, if there are any, and when they may be left out.
+  const auto find_side = [&](int64_t most, bool is_behind, const MaskConditions*& conditions) {
+    if (most == 0) return int64_t{0};
+    const std::vector<KnownPredicates> first = known_of(0, 1, is_behind);
+    conditions = ConditionsFor(first);
+    if (conditions == nullptr) return int64_t{0};
+    return CountHidden(
+        most, [&](int64_t begin, int64_t end) { return known_of(begin, end, is_behind) == first; });
+  };
+  const int64_t behind = find_side(granules, /*is_behind=*/true, seen.behind);
+  if (behind > 0) seen.end = (granules - behind) * kGranule + 1;
+  if (seen.end == columns_) seen.behind = nullptr;
+  if (!can_begin_anywhere_) return seen;
+  const int64_t before = find_side(granules - behind, /*is_behind=*/false, seen.before);
+  if (before > 0) seen.begin = std::min(before * kGranule, columns_) - 1;
+  if (seen.begin == 0) seen.before = nullptr;
   return seen;
+}
+
+double ShareOfSeen(const StagedProgram& program, const StagesLayout& layout) {
+  HiddenColumns hidden(program, layout, std::nullopt);
+  if (!hidden.may_hide() || layout.columns == 0 || layout.rows == 0) return 1;
+  const int64_t pieces = std::min(layout.pieces, kMostPiecesAsked);
+  int64_t seen_columns = 0;
+  for (int64_t i = 0; i < pieces; ++i) {
+    const int64_t begin = layout.pieces * i / pieces * layout.rows_of_piece;
+    const SeenColumns seen =
+        hidden.SeenBy(begin, std::min(begin + layout.rows_of_piece, layout.rows),
+                      [](size_t, size_t) { return StageOperand(); });
+    seen_columns += seen.end - seen.begin;
+  }
+  return static_cast<double>(seen_columns) / static_cast<double>(pieces * layout.columns);
 }
 
 }  // namespace plimsoll

@@ -20,10 +20,13 @@
 namespace plimsoll {
 
 struct SeenColumns {
-  // Behind the columns that have to be computed, the last of which stands for all others.
+  // What has to be computed: the first of these stands for all columns before it, and the last for
+  // all behind it.
+  int64_t begin = 0;
   int64_t end = 0;
-  // If there are others; they live as long as what gave them.
-  const MaskConditions* conditions = nullptr;
+  // Null if there are none on that side. They live as long as what gave them.
+  const MaskConditions* before = nullptr;
+  const MaskConditions* behind = nullptr;
 };
 
 // An operand of a stage that has neither other rows nor other columns than the stage.
@@ -37,9 +40,10 @@ struct StageOperand {
 // Several threads may ask at once.
 class HiddenColumns {
  public:
-  // The program and the arguments have to live as long.
+  // The program and the arguments have to live as long. Without arguments it is what follows from
+  // positions alone, if what is not known is as it mostly is.
   HiddenColumns(const StagedProgram& program, const StagesLayout& layout,
-                llvm::ArrayRef<KernelArray> arguments);
+                std::optional<llvm::ArrayRef<KernelArray>> arguments);
 
   // False if there is no mask of rows and columns.
   bool may_hide() const { return !predicates_.empty(); }
@@ -48,23 +52,22 @@ class HiddenColumns {
   SeenColumns SeenBy(int64_t row_begin, int64_t row_end, FindOperand find_operand);
 
  private:
-  // For each stage and op: true if it is a predicate, or what one is made of, and follows from the
-  // positions or from integers of rows and of columns.
-  using Predicates = std::vector<std::vector<bool>>;
-
-  bool FindPredicates();
   std::vector<KnownPredicates> KnownFor(int64_t row_begin, int64_t row_end, int64_t column_begin,
                                         int64_t column_end, FindOperand find_operand) const;
   const MaskConditions* ConditionsFor(const std::vector<KnownPredicates>& known);
   bool AreBounded(llvm::ArrayRef<int> numbers) const;
 
   const StagedProgram& program_;
-  llvm::ArrayRef<KernelArray> arguments_;
+  std::optional<llvm::ArrayRef<KernelArray>> arguments_;
+  std::vector<std::vector<bool>> predicates_;
   int64_t columns_ = 0;
-  Predicates predicates_;
+  bool can_begin_anywhere_ = true;
   std::mutex mutex_;
   std::map<std::vector<KnownPredicates>, std::optional<MaskConditions>> conditions_;
 };
+
+// What part of a program's pairs is not hidden, as far as positions tell it.
+double ShareOfSeen(const StagedProgram& program, const StagesLayout& layout);
 
 }  // namespace plimsoll
 

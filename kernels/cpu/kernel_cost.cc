@@ -9,6 +9,7 @@
 #include "analysis/machine_speed.h"
 #include "analysis/run_time.h"
 #include "kernels/cpu/generate_kernel.h"
+#include "kernels/cpu/hidden_columns.h"
 #include "kernels/cpu/kernel_array.h"
 #include "kernels/cpu/loop_cost.h"
 #include "kernels/cpu/machine.h"
@@ -273,6 +274,7 @@ StatusOr<KernelCost> CostOfStagesOnCpu(const StagedProgram& program,
     const auto bytes = static_cast<double>(ElementCount(panel.shape) * BytesOf(panel.type));
     seconds += 2 * bytes / (kPanelBytesPerCycle * kCyclesPerSecond * kModelCores);
   }
+  seconds *= ShareOfSeen(program, layout);
   const double slower = static_cast<double>(threads) / static_cast<double>(workers);
   return KernelCost{.scratch_bytes = std::max(
                         scratch_of(workers),

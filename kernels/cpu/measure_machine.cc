@@ -134,7 +134,7 @@ double SecondsToTake() {
 
 double Rounded(double seconds, double usual) {
   const double ratio = std::clamp(seconds / usual, 1 / kMostRatio, kMostRatio);
-  return std::exp2(std::round(std::log2(ratio)));
+  return std::exp2(std::round(2 * std::log2(ratio)) / 2);
 }
 
 }  // namespace

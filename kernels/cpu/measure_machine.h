@@ -12,8 +12,8 @@
 
 namespace plimsoll {
 
-// Takes about a tenth of a second, of one core. Each is rounded to a power of two: times of small
-// things differ from run to run, and what is chosen for a program should not.
+// Takes about a tenth of a second, of one core. Each is rounded to a power of the root of two:
+// times of small things differ from run to run, and what is chosen for a program should not.
 StatusOr<MachineSpeed> MeasureMachine(KernelStore& store);
 
 // The same from the store, or measured and kept there.

@@ -64,26 +64,49 @@ result f32[b0, r, c] = %3
 }
 
 // The same where rows see only some columns, and a gradient, which sums over rows as well.
-std::string MaskedText() {
-  return StrCat(R"(stages
-stage r argument 0, argument 1, argument 2, argument 3, argument 4 -> result 0, panel 0
-axes r c b0 l0
+// Each row sees the columns from a first one to a last one.
+constexpr std::string_view kMaskedScores =
+    R"(axes r c b0 l0
 operand i32[b0, r]
 operand i32[c]
+operand i32[b0, r]
 operand f32[b0, r, l0]
 operand f32[b0, c, l0]
 operand f32[]
 %0 = load 0
 %1 = load 1
-%2 = compare ge %0, %1
+%2 = compare le %0, %1
 %3 = load 2
-%4 = load 3
-%5 = multiply %3, %4
-%6 = fold add l0 %5
+%4 = compare ge %3, %1
+%5 = and %2, %4
+%6 = load 3
 %7 = load 4
-%8 = select %2, %6, %7
-result f32[b0, r] = maximum c %8
-result f32[b0, r, c] = %8
+%8 = multiply %6, %7
+%9 = fold add l0 %8
+%10 = load 5
+%11 = select %5, %9, %10
+)";
+constexpr std::string_view kMaskedOperands =
+    "argument 0, argument 1, argument 2, argument 3, argument 4, argument 5";
+
+// Products with the weights in a panel, by rows and by columns.
+std::string MaskedProduct() {
+  return Product("r panel 1, argument 6 -> result 2", "f32[b0, r, l0]", "f32[b0, l0, c]",
+                 "f32[b0, r, c]");
+}
+
+std::string MaskedProducts() {
+  return StrCat(MaskedProduct(),
+                Product("l0 panel 1, argument 7 -> result 3", "f32[b0, l0, r]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"),
+                Product("l0 argument 7, panel 1 -> result 4", "f32[b0, l0, r]", "f32[b0, l0, c]",
+                        "f32[b0, r, c]"));
+}
+
+std::string MaskedWeights() {
+  return StrCat("stages\nstage r ", kMaskedOperands, " -> result 0, panel 0\n", kMaskedScores,
+                R"(result f32[b0, r] = maximum c %11
+result f32[b0, r, c] = %11
 stage r panel 0, result 0 -> result 1, panel 1
 axes r c b0
 operand f32[b0, r, c]
@@ -94,13 +117,34 @@ operand f32[b0, r]
 %3 = exponential %2
 result f32[b0, r] = add c %3
 result f32[b0, r, c] = %3
+)");
+}
+
+std::string MaskedText() { return MaskedWeights() + MaskedProducts(); }
+
+// What is summed goes on with a larger maximum from slab to slab.
+std::string OnlineText() { return MaskedWeights() + MaskedProduct(); }
+
+// No stage waits for all columns.
+std::string MaskedSlabsText() {
+  return StrCat("stages\nstage r ", kMaskedOperands, " -> result 0, panel 0\n", kMaskedScores,
+                R"(result f32[b0, r] = maximum c %11
+result f32[b0, r, c] = %11
+stage r panel 0 -> result 1, panel 1
+axes r c b0
+operand f32[b0, r, c]
+%0 = load 0
+%1 = logistic %0
+result f32[b0, r] = add c %1
+result f32[b0, r, c] = %1
 )",
-                Product("r panel 1, argument 5 -> result 2", "f32[b0, r, l0]", "f32[b0, l0, c]",
-                        "f32[b0, r, c]"),
-                Product("l0 panel 1, argument 6 -> result 3", "f32[b0, l0, r]", "f32[b0, l0, c]",
-                        "f32[b0, r, c]"),
-                Product("l0 argument 6, panel 1 -> result 4", "f32[b0, l0, r]", "f32[b0, l0, c]",
-                        "f32[b0, r, c]"));
+                MaskedProducts());
+}
+
+// One stage alone.
+std::string MaskedMaximaText() {
+  return StrCat("stages\nstage r ", kMaskedOperands, " -> result 0\n", kMaskedScores,
+                "result f32[b0, r] = maximum c %11\n");
 }
 
 // Products with a kernel matrix from both sides, and its sums: no stage waits for all columns.
@@ -130,6 +174,30 @@ result f32[b0, r, c] = %4
       Product("l0 argument 4, panel 0 -> result 5", "f32[b0, l0, r]", "f32[b0, l0, c]",
               "f32[b0, r, c]"));
 }
+
+// Scores are cheap to make anew, so nothing but a result is handed on.
+constexpr std::string_view kWithoutPanels = R"(stages
+stage r argument 0, argument 1 -> result 0
+axes r c
+operand f32[r]
+operand f32[c]
+%0 = load 0
+%1 = load 1
+%2 = multiply %0, %1
+result f32[r] = maximum c %2
+stage r argument 0, argument 1, result 0 -> result 1
+axes r c
+operand f32[r]
+operand f32[c]
+operand f32[r]
+%0 = load 0
+%1 = load 1
+%2 = multiply %0, %1
+%3 = load 2
+%4 = subtract %2, %3
+%5 = exponential %4
+result f32[r] = add c %5
+)";
 
 // A product of a panel of halves, whose result has the columns first.
 constexpr std::string_view kHalves = R"(stages
@@ -264,47 +332,111 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Masked : public ::testing::TestWithParam<Sizes> {
  protected:
-  // Each row sees the columns up to its position, which is its number and `later`.
-  static std::vector<NumberArray> Arguments(int64_t later, double hidden) {
+  static constexpr int64_t kAll = 1000000;
+
+  // Each row sees the columns up to its position, which is its number and `later`, and from so many
+  // before it on.
+  static std::vector<NumberArray> Arguments(int64_t later, int64_t width, double hidden) {
     const auto [batch, rows, columns, inner, features] = GetParam();
-    NumberArray row_positions = Numbers({batch, rows}, 0);
+    NumberArray last = Numbers({batch, rows}, 0);
+    NumberArray first = last;
     for (int64_t i = 0; i < batch * rows; ++i) {
-      row_positions.numbers[static_cast<size_t>(i)] = static_cast<double>(i % rows + later);
+      last.numbers[static_cast<size_t>(i)] = static_cast<double>(i % rows + later);
+      first.numbers[static_cast<size_t>(i)] = static_cast<double>(i % rows + later - width);
     }
     NumberArray column_positions = Numbers({columns}, 0);
     for (int64_t i = 0; i < columns; ++i) {
       column_positions.numbers[static_cast<size_t>(i)] = static_cast<double>(i);
     }
-    return {row_positions,
+    return {first,
             column_positions,
+            last,
             Numbers({batch, rows, inner}, 1),
             Numbers({batch, columns, inner}, 2),
             {.shape = {}, .numbers = {hidden}},
             Numbers({batch, columns, features}, 3),
             Numbers({batch, rows, features}, 4)};
   }
+
+  static void CheckAll(const std::vector<NumberArray>& arguments) {
+    Check(MaskedText(), arguments, 2e-4);
+    Check(MaskedSlabsText(), arguments, 1e-3);
+    Check(MaskedMaximaText(), {arguments.begin(), arguments.begin() + 6}, 2e-4);
+  }
 };
 
 TEST_P(Masked, IsWhatItsStagesGive) {
   for (const double hidden : {-kInfinity, -1e30}) {
-    for (const int64_t later : {0, 3, -1000}) Check(MaskedText(), Arguments(later, hidden), 2e-4);
+    for (const int64_t later : {0, 3, 1500, -1000}) CheckAll(Arguments(later, kAll, hidden));
+    for (const int64_t width : {0, 20, 150}) CheckAll(Arguments(width / 2, width, hidden));
+    CheckAll(Arguments(1600, 70, hidden));
   }
 }
 
-TEST_P(Masked, CountsColumnsThatAreNotReallyHidden) { Check(MaskedText(), Arguments(0, -2), 2e-4); }
+TEST_P(Masked, CountsColumnsThatAreNotReallyHidden) {
+  CheckAll(Arguments(0, kAll, -2));
+  CheckAll(Arguments(200, 90, -2));
+}
 
 TEST_P(Masked, GivesNaNWhereHiddenColumnsHaveNaN) {
   for (const double number : {std::numeric_limits<double>::quiet_NaN(), kInfinity}) {
-    std::vector<NumberArray> arguments = Arguments(0, -kInfinity);
-    arguments[5].numbers.back() = number;
+    std::vector<NumberArray> arguments = Arguments(0, 100, -kInfinity);
+    arguments[6].numbers.back() = number;
     Check(MaskedText(), arguments, 2e-4);
   }
 }
 
+// The last two have several slabs.
 INSTANTIATE_TEST_SUITE_P(OddSizes, Masked,
                          ::testing::Values(Sizes{1, 1, 1, 1, 1}, Sizes{2, 65, 65, 3, 5},
                                            Sizes{2, 33, 200, 20, 19}, Sizes{1, 129, 400, 16, 17},
-                                           Sizes{1, 400, 129, 9, 7}));
+                                           Sizes{1, 400, 129, 9, 7}, Sizes{1, 67, 1601, 3, 5},
+                                           Sizes{2, 41, 3301, 2, 3}));
+
+// Sums that are brought to larger and larger maxima.
+class Online : public Masked {
+ protected:
+  // Scores that grow with the columns, or that do not.
+  static std::vector<NumberArray> OnlineArguments(int64_t later, int64_t width, double hidden,
+                                                  double growth) {
+    std::vector<NumberArray> arguments = Arguments(later, width, hidden);
+    const int64_t inner = GetParam().inner;
+    for (int64_t i = 0; i < ElementCount(arguments[4].shape); ++i) {
+      double& number = arguments[4].numbers[static_cast<size_t>(i)];
+      const auto column = static_cast<double>(i / inner % GetParam().columns);
+      number = testing::RoundTo(ScalarType::kBF16, number * (1 + growth * column));
+    }
+    arguments.pop_back();
+    return arguments;
+  }
+};
+
+TEST_P(Online, IsWhatItsStagesGive) {
+  const int64_t columns = GetParam().columns;
+  for (const double growth : {0.0, 0.002}) {
+    for (const double hidden : {-kInfinity, -1e30, -2.0}) {
+      for (const int64_t later : {int64_t{0}, columns / 2, columns, -columns, int64_t{-5}}) {
+        Check(OnlineText(), OnlineArguments(later, kAll, hidden, growth), 1e-3);
+      }
+      Check(OnlineText(), OnlineArguments(columns - 20, 1000, hidden, growth), 1e-3);
+    }
+  }
+}
+
+TEST_P(Online, GivesNaNWhereThereIsNaN) {
+  for (const double number : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
+    for (const size_t argument : {3, 4, 6}) {
+      std::vector<NumberArray> arguments =
+          OnlineArguments(GetParam().columns / 2, 1000, -kInfinity, 0);
+      arguments[argument].numbers[arguments[argument].numbers.size() / 2] = number;
+      Check(OnlineText(), arguments, 1e-3);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OddSizes, Online,
+                         ::testing::Values(Sizes{1, 33, 1537, 3, 5}, Sizes{2, 41, 3301, 2, 3},
+                                           Sizes{1, 7, 4999, 1, 17}));
 
 class Slabs : public ::testing::TestWithParam<Sizes> {};
 
@@ -347,6 +479,30 @@ TEST(RunStages, TakesSlabsOfColumnsWhereThereIsNoRoomForAll) {
   EXPECT_LT(layout->columns_at_once, many);
   EXPECT_GE(layout->rows_of_piece, 32);
   EXPECT_LE(layout->worker_bytes, 4 << 20);
+}
+
+TEST(RunStages, GoesOnWithLargerMaximaFromSlabToSlab) {
+  const StatusOr<StagedProgram> program = ReadStages(OnlineText());
+  ASSERT_TRUE(program.ok());
+  const int64_t many = 1 << 20;
+  const std::vector<int64_t> of_rows = {1, 640};
+  const std::vector<int64_t> of_columns = {many};
+  const std::vector<int64_t> queries = {1, 640, 64};
+  const std::vector<int64_t> keys = {1, many, 64};
+  const std::vector<int64_t> one = {};
+  const StatusOr<StagesLayout> layout = LayOutStages(
+      *program, ChooseShapes(*program, HostMachine()),
+      {of_rows, of_columns, of_rows, queries, keys, one, keys}, {of_rows, of_rows, queries}, 1);
+  ASSERT_TRUE(layout.ok()) << layout.status().ToString();
+  EXPECT_LT(layout->columns_at_once, many);
+  EXPECT_GE(layout->rows_of_piece, 32);
+  EXPECT_EQ(layout->maxima.size(), 1);
+}
+
+TEST(RunStages, MayHandOnNothingButResults) {
+  for (const int64_t size : {1, 17, 1601}) {
+    Check(kWithoutPanels, {Numbers({size + 4}, 1), Numbers({size}, 2)}, 2e-4);
+  }
 }
 
 TEST(RunStages, KeepsHalvesInPanels) {

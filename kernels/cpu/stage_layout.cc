@@ -48,7 +48,7 @@ class LayoutMaker {
     Status status = PlaceColumns(layout_.columns);
     const bool has_few_rows =
         layout_.rows_of_piece < kFewRows && layout_.rows_of_piece < layout_.rows;
-    if ((!status.ok() || has_few_rows) && CanHaveSlabs() && layout_.columns > kSlabColumns) {
+    if ((!status.ok() || has_few_rows) && layout_.columns > kSlabColumns && CanHaveSlabs()) {
       status = PlaceColumns(kSlabColumns);
     }
     RETURN_IF_ERROR(status);
@@ -58,11 +58,7 @@ class LayoutMaker {
 
   StatusOr<StagesLayout> MakeBlocks(llvm::function_ref<int64_t(int64_t)> block_of) {
     RETURN_IF_ERROR(FindAllLengths());
-    if (program_.stages.size() == 1 && layout_.column_axes.empty()) {
-      layout_.column_axes = {kColumnAxis};
-      layout_.columns = layout_.stages[0].lengths[kColumnAxis];
-    }
-    if (!CanHaveSlabs()) {
+    if (!CanHaveSlabs() || !layout_.maxima.empty()) {
       return Status(ErrorCode::kNotUnderstood, "a stage needs all columns at once");
     }
     RETURN_IF_ERROR(PlaceColumns(block_of(layout_.columns)));
@@ -149,23 +145,22 @@ class LayoutMaker {
     return ChooseRows();
   }
 
-  // True if no stage needs a result of all columns before it can begin.
-  bool CanHaveSlabs() const {
+  // True if no stage needs a result of all columns before it can begin. Finds the maxima by which
+  // one goes on from slab to slab.
+  bool CanHaveSlabs() {
     if (layout_.column_axes.empty()) return false;
     for (size_t i = 0; i < program_.stages.size(); ++i) {
       const Stage& stage = program_.stages[i];
       const int column = layout_.column_axes[i];
-      const bool needs_result = llvm::any_of(stage.operands, [](const StagePlace& place) {
-        return place.kind == StagePlaceKind::kResult;
-      });
-      // Positions are told from the first column on.
-      const bool has_positions = llvm::any_of(stage.program.ops, [&](const TileOp& op) {
-        return op.kind == TileOpKind::kIota && op.index == column && column != kColumnAxis;
-      });
       const bool follows = llvm::any_of(
           stage.program.results, [](const TileResult& result) { return result.follows >= 0; });
-      if (!CanRunPart(stage, column) || needs_result || has_positions || follows) return false;
+      if (!CanRunPart(stage, column) || follows || HasPositionsFromFirst(stage, column)) {
+        return false;
+      }
     }
+    std::optional<std::vector<RunningMaximum>> maxima = FindRunningMaxima(program_);
+    if (!maxima) return false;
+    layout_.maxima = *std::move(maxima);
     return true;
   }
 
@@ -383,6 +378,12 @@ class LayoutMaker {
 bool CanRunPart(const Stage& stage, int axis) {
   return axis == kColumnAxis || axis == SummedAxis(stage.program) ||
          (axis == kRowAxis && stage.rows != kRowAxis);
+}
+
+bool HasPositionsFromFirst(const Stage& stage, int column) {
+  return column != kColumnAxis && llvm::any_of(stage.program.ops, [&](const TileOp& op) {
+           return op.kind == TileOpKind::kIota && op.index == column;
+         });
 }
 
 StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,

@@ -9,6 +9,7 @@
 #include "ir/status.h"
 #include "kernels/cpu/kernel_scratch.h"
 #include "kernels/cpu/kernel_shape.h"
+#include "kernels/running_maxima.h"
 #include "kernels/staged_program.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -48,6 +49,8 @@ struct StagesLayout {
   int64_t columns_at_once = 0;
   // For each stage, the axis that is the panels' columns; none where all are at once anyway.
   std::vector<int> column_axes;
+  // Where there are several slabs.
+  std::vector<RunningMaximum> maxima;
   // Of pieces, for each element of the batch: what one task does.
   int64_t groups = 1;
   std::vector<StageLayout> stages;
@@ -63,6 +66,10 @@ struct StagesLayout {
 // True if the stage can be run for some positions along the axis, one group of them after the
 // other.
 bool CanRunPart(const Stage& stage, int axis);
+
+// True if the stage's positions along the axis that is its panels' columns are told from the first
+// one that is computed.
+bool HasPositionsFromFirst(const Stage& stage, int column);
 
 // Fails if the arrays do not fit, or if a worker would need more scratch than it may have.
 StatusOr<StagesLayout> LayOutStages(const StagedProgram& program,

@@ -1,6 +1,7 @@
 #include "kernels/cpu/stage_runner.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,7 +10,11 @@ namespace plimsoll {
 StageRunner::StageRunner(const CompiledStages& stages, llvm::ArrayRef<KernelArray> operands,
                          llvm::ArrayRef<KernelArray> results, const StagesLayout& layout)
     : stages_(stages), operands_(operands), results_(results), layout_(layout) {
-  for (const Stage& stage : stages.program.stages) {
+  for (size_t number = 0; number < stages.program.stages.size(); ++number) {
+    const Stage& stage = stages.program.stages[number];
+    if (layout.stages[number].is_packed_once && layout.stages[number].packed_bytes > 0) {
+      column_step_ = std::lcm(column_step_, stages.kernels[number]->shape.block);
+    }
     strides_.emplace_back();
     for (size_t i = 0; i < stage.operands.size(); ++i) {
       AddStrides(stage, stage.operands[i], stage.program.operands[i]);
@@ -77,7 +82,8 @@ char* StageRunner::BaseOf(size_t stage, const StagePlace& place, ScalarType type
   return sums_rows ? base + row_offset : base;
 }
 
-void StageRunner::Pack(const StageTask& task, Range columns) const {
+void StageRunner::Pack(StageTask& task, Range columns) const {
+  task.packed = columns;
   for (size_t i = 0; i < stages_.program.stages.size(); ++i) {
     if (!layout_.stages[i].is_packed_once) continue;
     RunStage(i, task, {.begin = 0, .end = layout_.rows}, columns, /*packs=*/true);
@@ -138,8 +144,12 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
                      .column_end = 0,
                      .scratch = task.scratch + layout.packed_offset};
   const Range own = {.begin = begins[kColumnAxis], .end = ends[kColumnAxis]};
+  const bool has_some_packed =
+      task.packed.end != kAllColumns.end && layout_.column_axes[number] == kColumnAxis;
+  const Range packed =
+      has_some_packed ? task.packed : Range{.begin = 0, .end = layout.lengths[kColumnAxis]};
   if (summed == kNoAxis) {
-    RunColumns(number, call, own, packs);
+    RunColumns(number, call, own, packed, packs);
     return;
   }
   int64_t length = ends[static_cast<size_t>(summed)] - begins[static_cast<size_t>(summed)];
@@ -148,10 +158,15 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
     call.row_begin = begins[kRowAxis];
     call.row_end = ends[kRowAxis];
   }
+  const int64_t block = stages_.kernels[number]->shape.block;
+  const int64_t packed_bytes = layout.is_packed_once ? RoundUp(packed.end - packed.begin, block) /
+                                                           block * layout.packed_bytes
+                                                     : 0;
   for (int64_t begin = 0; begin < length; begin += layout.summed_at_once) {
     const int64_t next = std::min(layout.summed_at_once, length - begin);
     lengths[static_cast<size_t>(summed)] = next;
-    RunColumns(number, call, own, packs);
+    RunColumns(number, call, own, packed, packs);
+    call.scratch = static_cast<char*>(call.scratch) + packed_bytes;
     for (size_t i = 0; i < operands.size(); ++i) {
       operands[i] =
           static_cast<const char*>(operands[i]) +
@@ -161,17 +176,19 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
 }
 
 // One block of columns after the other, each with its own packed operands.
-void StageRunner::RunColumns(size_t number, KernelCall& call, Range columns, bool packs) const {
+void StageRunner::RunColumns(size_t number, KernelCall call, Range columns, Range packed,
+                             bool packs) const {
   const CompiledKernel& kernel = *stages_.kernels[number];
   const StageLayout& layout = layout_.stages[number];
+  const int64_t packed_bytes = layout.is_packed_once ? layout.packed_bytes : 0;
+  call.scratch = static_cast<char*>(call.scratch) +
+                 (columns.begin - packed.begin) / kernel.shape.block * packed_bytes;
   for (int64_t column = columns.begin; column < columns.end; column += kernel.shape.block) {
     call.column_begin = column;
     call.column_end = std::min(column + kernel.shape.block, columns.end);
     if (packs || !layout.is_packed_once) kernel.pack(&call);
     if (!packs) kernel.run(&call);
-    if (layout.is_packed_once) {
-      call.scratch = static_cast<char*>(call.scratch) + layout.packed_bytes;
-    }
+    call.scratch = static_cast<char*>(call.scratch) + packed_bytes;
   }
 }
 

@@ -30,6 +30,7 @@ struct StageTask {
   char* scratch = nullptr;
   // For each result: where this task keeps a part of it, null where it adds to the result itself.
   std::vector<char*> parts;
+  Range packed = kAllColumns;  // The columns that lie packed in the scratch.
 };
 
 class StageRunner {
@@ -39,9 +40,12 @@ class StageRunner {
               llvm::ArrayRef<KernelArray> results, const StagesLayout& layout);
 
   // Packs what is packed once for some columns, or for all.
-  void Pack(const StageTask& task, Range columns) const;
-  // Computes a stage for some rows, and some of the columns that are packed.
+  void Pack(StageTask& task, Range columns) const;
+  // Computes a stage for some rows, and for columns that are packed, from the first of a block of
+  // them on.
   void Run(size_t stage, const StageTask& task, Range rows, Range columns) const;
+  // Blocks of any stage's columns begin at multiples of this, from the first packed one on.
+  int64_t column_step() const { return column_step_; }
 
   // Of a stage's axes, for one of its operands or results.
   const int64_t* StridesOfOperand(size_t stage, size_t operand) const;
@@ -55,7 +59,7 @@ class StageRunner {
  private:
   void AddStrides(const Stage& stage, const StagePlace& place, const TileArray& array);
   void RunStage(size_t number, const StageTask& task, Range rows, Range columns, bool packs) const;
-  void RunColumns(size_t number, KernelCall& call, Range columns, bool packs) const;
+  void RunColumns(size_t number, KernelCall call, Range columns, Range packed, bool packs) const;
 
   const CompiledStages& stages_;
   llvm::ArrayRef<KernelArray> operands_;
@@ -63,6 +67,7 @@ class StageRunner {
   const StagesLayout& layout_;
   // Of each stage: for each operand, then for each result, one number for each axis.
   std::vector<std::vector<int64_t>> strides_;
+  int64_t column_step_ = 1;
 };
 
 }  // namespace plimsoll

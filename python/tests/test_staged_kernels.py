@@ -198,6 +198,22 @@ def test_masks(mask, hidden):
     check(both, *points(601, 601, batch=()), limit=2500 * KB)
 
 
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("hidden", [-jnp.inf, -2.0])
+def test_masks_of_long_rows(mask, hidden):
+    """There is no room for all columns of a few rows: columns come in slabs."""
+    function = masked(lambda rows, columns: MASKS[mask](25 * rows, columns // 2), hidden)
+
+    def both(q, k, v):
+        result, backward = jax.vjp(function, q, k, v)
+        return result, *backward(jnp.cos(result))
+
+    arguments = points(401, 20011, width=64, batch=())
+    for given, limit in ((function, 24_000 * KB), (both, 45_000 * KB)):
+        assert stage_count(given, *arguments, limit=limit)[0] >= 3
+        check(given, *arguments, limit=limit)
+
+
 def test_a_bias_of_each_head():
     """As ALiBi has it: the same for all of the batch, and made of numbers of the heads."""
 
