@@ -276,6 +276,21 @@ bool IsElementwise(const Op& op) {
   }
 }
 
+bool MapsElements(const Op& op) {
+  if (!IsElementwise(op)) return false;
+  const Type type = op.result(0)->type();
+  return type.has_static_shape() && llvm::all_of(op.operands(), [&](const Value* operand) {
+           return operand->type().rank() == 0 || operand->type().shape() == type.shape();
+         });
+}
+
+bool IsReshape(const Op& op) {
+  if (op.Is(Opcode::kReshape)) return true;
+  return op.Is(Opcode::kBroadcastInDim) && op.result(0)->type().has_static_shape() &&
+         op.result(0)->type().element_count() == op.operand(0)->type().element_count() &&
+         llvm::is_sorted(op.Get("broadcast_dimensions").integers());
+}
+
 bool IsCommutative(const Op& op) {
   switch (op.opcode()) {
     case Opcode::kAdd:

@@ -45,6 +45,13 @@ Opcode BodyOf(const Op& op);
 // operand without dimensions is in all places.
 bool IsElementwise(const Op& op);
 
+// True for those of them whose operands all have the result's static shape, but for operands that
+// are single numbers.
+bool MapsElements(const Op& op);
+
+// True for reshapes, and for broadcasts that only add dimensions of one element.
+bool IsReshape(const Op& op);
+
 // True if the operands may change places.
 bool IsCommutative(const Op& op);
 

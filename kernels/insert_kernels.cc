@@ -16,6 +16,7 @@
 #include "kernels/sort_ops.h"
 #include "kernels/tile_region.h"
 #include "kernels/tile_text.h"
+#include "kernels/unroll_rounds.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -308,8 +309,13 @@ StatusOr<KernelReport> InsertKernels(Context& context, Block& block, const Kerne
   KernelReport report;
   if (options.costs.loops != nullptr) RETURN_IF_ERROR(InsertLoops(context, block, options, report));
   std::vector<Block*> blocks = {&block};
+  std::vector<Op*> rounds;
   for (Op& op : block) {
     Walk(op, [&](Op& inner) {
+      if (UnrolledRounds::CanUnroll(inner, options.least_bytes)) {
+        rounds.push_back(&inner);
+        return;
+      }
       // Bodies of reductions have nothing big.
       if (!inner.Is(Opcode::kWhile) && !inner.Is(Opcode::kCase) && !inner.Is(Opcode::kIf)) return;
       for (size_t i = 0; i < inner.region_count(); ++i) {
@@ -317,9 +323,14 @@ StatusOr<KernelReport> InsertKernels(Context& context, Block& block, const Kerne
       }
     });
   }
+  UnrolledRounds unrolled(context);
+  llvm::erase_if(rounds, [&](Op* loop) { return unrolled.Unroll(*loop); });
   for (Block* one : blocks) {
     RETURN_IF_ERROR(Inserter(context, *one, options, report).Run());
   }
+  llvm::append_range(rounds, unrolled.RollUp());
+  if (options.costs.loops == nullptr) return report;
+  for (Op* loop : rounds) RETURN_IF_ERROR(InsertLoop(context, *loop, options, report));
   return report;
 }
 

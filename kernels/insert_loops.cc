@@ -13,6 +13,7 @@
 #include "kernels/emit_call.h"
 #include "kernels/find_loop.h"
 #include "kernels/loop_text.h"
+#include "kernels/unroll_rounds.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
@@ -41,6 +42,7 @@ class LoopInserter {
 
   Status Run(Block& block) {
     for (Op& op : llvm::make_early_inc_range(block)) {
+      if (UnrolledRounds::CanUnroll(op, options_.least_bytes)) continue;
       if (op.Is(Opcode::kWhile) && op.result_count() > 0) {
         ASSIGN_OR_RETURN(const bool is_replaced, Replace(op));
         if (is_replaced) continue;
@@ -53,7 +55,6 @@ class LoopInserter {
     return OkStatus();
   }
 
- private:
   StatusOr<bool> Replace(Op& loop) {
     std::string reason;
     const std::optional<FoundLoop> found = FindLoop(loop, reason);
@@ -86,6 +87,7 @@ class LoopInserter {
     return true;
   }
 
+ private:
   void Refuse(const Op& loop, std::string_view reason) {
     const Value* largest = LargestOf(loop);
     report_.refused.push_back({.bytes = largest->type().bytes().value_or(0),
@@ -135,6 +137,10 @@ class LoopInserter {
 Status InsertLoops(Context& context, Block& block, const KernelOptions& options,
                    KernelReport& report) {
   return LoopInserter(context, options, report).Run(block);
+}
+
+Status InsertLoop(Context& context, Op& loop, const KernelOptions& options, KernelReport& report) {
+  return LoopInserter(context, options, report).Replace(loop).status();
 }
 
 }  // namespace plimsoll

@@ -10,10 +10,13 @@
 
 namespace plimsoll {
 
-// In the block and all blocks inside of it; loops outside are tried before those in them. Adds to
-// the report.
+// In the block and all blocks inside of it; loops outside are tried before those in them. Leaves
+// rounds (unroll_rounds.h) in peace. Adds to the report.
 Status InsertLoops(Context& context, Block& block, const KernelOptions& options,
                    KernelReport& report);
+
+// The same for one loop, whatever it is.
+Status InsertLoop(Context& context, Op& loop, const KernelOptions& options, KernelReport& report);
 
 }  // namespace plimsoll
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/constant_integers.h"
 #include "analysis/indexed_value.h"
 #include "analysis/indexing.h"
 #include "llvm/ADT/STLExtras.h"

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analysis/indexed_value.h"
+#include "analysis/op_class.h"
 #include "analysis/reducers.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"

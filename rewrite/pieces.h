@@ -35,9 +35,6 @@ std::optional<size_t> SlicedDimension(const SliceBounds& bounds, llvm::ArrayRef<
 // A slice; the value itself if that is all of it.
 Value* SliceOf(Builder& builder, Value* value, const SliceBounds& bounds);
 
-// True for ops whose results' elements follow from those of the operands at the same place. All
-// have the same static shape, but for operands that are single numbers.
-bool MapsElements(const Op& op);
 // The same op on other operands; its result has the shape of those that are not single numbers.
 Value* CloneElementwise(Builder& builder, const Op& op, llvm::ArrayRef<Value*> operands,
                         llvm::ArrayRef<int64_t> shape);
@@ -47,8 +44,6 @@ bool IsSplatConstant(const Op& op);
 // The same number in another shape, which has elements.
 Value* SplatOfShape(Builder& builder, const Op& constant, llvm::ArrayRef<int64_t> shape);
 
-// True for reshapes, and for broadcasts that only add dimensions of one element.
-bool IsReshape(const Op& op);
 // The value with another shape of as many elements, without undoing what was done just before.
 Value* ReshapeTo(Builder& builder, Value* value, llvm::ArrayRef<int64_t> shape);
 
@@ -56,10 +51,6 @@ Value* ReshapeTo(Builder& builder, Value* value, llvm::ArrayRef<int64_t> shape);
 bool IsConcatenate(const Op* op);
 // The sizes of a concatenate's operands along its dimension, without those of no elements.
 llvm::SmallVector<int64_t> PieceSizes(const Op& concatenate);
-
-// The integers that a constant holds, also one that is computed from constants by a few ops, as
-// frameworks do with indices. Only for few of them.
-std::optional<std::vector<int64_t>> ConstantIntegers(const Value& value);
 
 // Reads parts of values along one dimension, from where they come from: the operands of
 // concatenates, numbers that are broadcast, and elementwise ops of these.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/indexed_value.h"
+#include "analysis/op_class.h"
 #include "analysis/reducers.h"
 #include "ir/elements.h"
 #include "llvm/ADT/APFloat.h"

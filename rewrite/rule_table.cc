@@ -6,6 +6,7 @@
 #include "rewrite/concatenate_rules.h"
 #include "rewrite/distance_rules.h"
 #include "rewrite/factor_rules.h"
+#include "rewrite/integer_rules.h"
 #include "rewrite/loop_state_rules.h"
 #include "rewrite/monotone_rules.h"
 #include "rewrite/partial_read_rules.h"
@@ -26,6 +27,7 @@ llvm::ArrayRef<Rule> AllRules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all;
     llvm::append_range(all, ConcatenateRules());
+    llvm::append_range(all, IntegerRules());
     llvm::append_range(all, LoopStateRules());
     llvm::append_range(all, SliceRules());
     llvm::append_range(all, SelectionRules());

@@ -1,5 +1,6 @@
 #include "rewrite/shrink.h"
 
+#include "analysis/op_class.h"
 #include "llvm/ADT/STLExtras.h"
 #include "rewrite/pieces.h"
 

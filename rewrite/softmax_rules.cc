@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/indexed_value.h"
+#include "analysis/op_class.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVector.h"

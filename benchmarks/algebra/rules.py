@@ -63,6 +63,26 @@ def concatenated_loop_state(n=500_000, turns=64):
     return swing, [normal(2, n)]
 
 
+@rule("the largest hash of a row's positions")
+def narrow_integers(n=6000):
+    def largest(a):
+        with jax.enable_x64(True):
+            rows = jax.lax.broadcasted_iota("uint64", (n, n), 0)
+            positions = rows * n + jax.lax.broadcasted_iota("uint64", (n, n), 1)
+            hashed = (positions * 2654435761 ^ 40503).astype("uint32")
+        return jnp.max(hashed ^ a.astype("uint32")[:, None], axis=1)
+
+    return largest, [integers(1 << 30, n)]
+
+
+@rule("the largest random bits of rows")
+def shift_to_zero(n=3000):
+    def largest(seed):
+        return jnp.max(jax.random.bits(jax.random.key(seed[0]), (n, n)), axis=1)
+
+    return largest, [integers(100, 1)]
+
+
 @rule("padded for a stencil of which the middle is used")
 def slice_of_pad(n=4000):
     return lambda a: jnp.pad(a, 1)[1:-1, 1:-1] * 2, [normal(n, n)]

@@ -122,7 +122,9 @@ def _kernel_sections(plan: dict[str, Any]) -> list[str]:
             lines += [f"    {line}" for line in kernel["program"].splitlines()]
         parts.append("\n".join(lines))
     if plan["refused_kernels"]:
-        worst = sorted(plan["refused_kernels"], key=lambda value: -value["bytes"])
+        # A line may make many values of one kind.
+        kinds = {tuple(sorted(value.items())): value for value in plan["refused_kernels"]}
+        worst = sorted(kinds.values(), key=lambda value: -value["bytes"])
         lines = ["considered for a kernel and left out"]
         parts.append("\n".join(lines + refusal.lines_of_values(worst[:_MOST_REFUSED])))
     return parts

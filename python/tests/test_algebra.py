@@ -334,6 +334,16 @@ def test_what_is_there_and_was_broadcast_is_not_summed_again():
     assert "reorder_products" in compared.fired
 
 
+def positions(x):
+    """Random bits are made of these."""
+    return jax.random.bits(jax.random.key(x.astype("int32")[0, 0]), (M, N), "uint32")
+
+
+def test_positions_are_narrow():
+    compared = compare(positions, [numbers(2, 2)])
+    assert {"narrow_integers", "shift_to_zero"} <= set(compared.fired)
+
+
 def test_rules_are_switched_off_by_name():
     arguments = [numbers(M, N), numbers(N, K), numbers(K)]
     compared = compare(

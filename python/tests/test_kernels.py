@@ -221,6 +221,60 @@ def test_doubles():
         assert error_of(found, jax.jit(gaussian)(*arguments)) < 1e-14
 
 
+def noisy(x, y, v, seed):
+    matrix = jnp.exp(-jnp.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1))
+    noise = jax.random.normal(jax.random.key(seed), matrix.shape, jnp.float32)
+    return (matrix * (1 + 0.1 * noise.astype(matrix.dtype))) @ v
+
+
+def dropout(x, y, v, seed):
+    weights = jax.nn.softmax(x @ y.T, axis=-1)
+    keep = jax.random.uniform(jax.random.key(seed), weights.shape, jnp.float32) < 0.9
+    return jnp.where(keep, weights / 0.9, 0) @ v
+
+
+@pytest.mark.parametrize("function", [noisy, dropout])
+@pytest.mark.parametrize("sizes", [(601, 701), (1021, 514)])
+def test_random_bits_are_made_in_kernels(function, sizes):
+    rows, columns = sizes
+    arguments = random(rows, 7), random(columns, 7, seed=1), random(columns, 5, seed=2)
+
+    def both(*given):
+        result, backward = jax.vjp(lambda *points: function(*points, given[3]), *given[:3])
+        return result, *backward(jnp.cos(result))
+
+    for given, limit in ((function, 1200 * KB), (both, 4000 * KB)):
+        assert uses_kernels(given, *arguments, jnp.int32(7), limit=limit)
+        check(given, *arguments, jnp.int32(7), limit=limit)
+
+
+def test_random_bits_are_those_of_jax():
+    def drawn(x, seed):
+        bits = jax.random.bits(jax.random.key(seed), (601, 701))
+        smallest = jnp.min(bits ^ x[:, None], axis=1)
+        return smallest, jnp.max(bits, axis=0), jnp.sum(bits & x[:, None], axis=1)
+
+    arguments = jnp.arange(601, dtype=jnp.uint32), jnp.int32(11)
+    assert uses_kernels(drawn, *arguments)
+    jax.tree.map(np.testing.assert_array_equal, limited(drawn)(*arguments), drawn(*arguments))
+
+
+def test_rounds_that_no_kernel_needs_stay_a_loop():
+    """XLA may take minutes for them one after the other."""
+
+    def drawn(x, seed):
+        bits = jax.random.bits(jax.random.key(seed), (1001, 701))
+        return gaussian(x, x, x[:, 0]), bits[::-1]
+
+    arguments = random(4001, 3), jnp.int32(11)
+    text = str(plimsoll.explain(drawn, *arguments, memory_limit=28_000 * KB))
+    assert "\nkernels\n  one without " in text
+    # Once for all values of a line, and of a type.
+    assert text.count("\n    nothing reduces it") <= 2
+    found = plimsoll.jit(drawn, memory_limit=28_000 * KB)(*arguments)
+    np.testing.assert_array_equal(found[1], drawn(*arguments)[1])
+
+
 def test_leaves_alone_what_nothing_reduces():
     def matrix(x, y):
         return jnp.exp(-jnp.sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1))
