@@ -20,7 +20,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::string_view kType = "200x300xui32";
-constexpr int64_t kLeastBytes = 200 * 300 * 4;
+constexpr int64_t kLeastBytes = int64_t{200} * 300 * 4;
 
 // A loop of some turns, each of which shifts %1 by the next of these numbers and adds it.
 std::string Rounds(std::string_view turns, std::string_view body) {
