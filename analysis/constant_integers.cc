@@ -8,6 +8,7 @@
 #include "ir/elements.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace plimsoll {
 namespace {
@@ -42,13 +43,17 @@ bool Compare(std::string_view direction, int64_t a, int64_t b) {
 
 // What an elementwise op gives for one element; nothing for ops that indices are not made by.
 std::optional<int64_t> Apply(const Op& op, llvm::ArrayRef<int64_t> numbers) {
+  int64_t result = 0;
   switch (op.opcode()) {
     case Opcode::kAdd:
-      return numbers[0] + numbers[1];
+      if (llvm::AddOverflow(numbers[0], numbers[1], result)) return std::nullopt;
+      return result;
     case Opcode::kSubtract:
-      return numbers[0] - numbers[1];
+      if (llvm::SubOverflow(numbers[0], numbers[1], result)) return std::nullopt;
+      return result;
     case Opcode::kMultiply:
-      return numbers[0] * numbers[1];
+      if (llvm::MulOverflow(numbers[0], numbers[1], result)) return std::nullopt;
+      return result;
     case Opcode::kSelect:
       return numbers[0] != 0 ? numbers[1] : numbers[2];
     case Opcode::kClamp:
