@@ -201,7 +201,11 @@ def test_masks(mask, hidden):
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("hidden", [-jnp.inf, -2.0])
 def test_masks_of_long_rows(mask, hidden):
-    """There is no room for all columns of a few rows: columns come in slabs."""
+    """There is no room for all columns of a few rows: columns come in slabs.
+
+    What 20,000 equal numbers are off by when they are added is the same for each of them, and
+    larger with one order or the other.
+    """
     function = masked(lambda rows, columns: MASKS[mask](25 * rows, columns // 2), hidden)
 
     def both(q, k, v):
@@ -211,7 +215,7 @@ def test_masks_of_long_rows(mask, hidden):
     for given, width, limit in ((function, 64, 24_000 * KB), (both, 24, 45_000 * KB)):
         arguments = points(401, 20011, width=width, batch=())
         assert stage_count(given, *arguments, limit=limit)[0] >= 3
-        check(given, *arguments, limit=limit)
+        check(given, *arguments, limit=limit, factor=4)
 
 
 def test_a_bias_of_each_head():
