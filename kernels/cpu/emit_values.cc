@@ -25,8 +25,7 @@ Level LevelOf(AxisSet axes) {
 // True if units that multiply would wait for those that add, so that differences are better
 // computed as sums of products, which are as exact.
 bool HasFewProducts(const TileProgram& program, const CpuMachine& machine) {
-  // Wide vectors come with an instruction that multiplies and adds.
-  if (machine.vector_bytes < 32) return false;
+  if (!machine.HasMultiplyAdd()) return false;
   double sums = 0;
   double products = 0;
   double differences = 0;
@@ -81,6 +80,20 @@ ValueEmitter::ValueEmitter(KernelFrame& frame)
     const auto has_sum = [&](int operand) { return has_sum_[static_cast<size_t>(operand)]; };
     has_sum_.push_back(op.kind == TileOpKind::kFold || llvm::any_of(op.operands, has_sum));
   }
+  divides_columns_.resize(frame.program.ops.size());
+  for (const TileOp& op : frame.program.ops) {
+    if (DividesColumns(op)) divides_columns_[static_cast<size_t>(op.operands[1])] = true;
+  }
+}
+
+bool ValueEmitter::DividesColumns(const TileOp& op) const {
+  if (op.kind != TileOpKind::kCompute || op.opcode != Opcode::kDivide || !IsFloat(op.type) ||
+      (op.axes & kColumnBit) == 0 || !frame_.emitter.machine.HasMultiplyAdd()) {
+    return false;
+  }
+  const TileOp& divisor = frame_.program.ops[op.operands[1]];
+  const AxisSet often = kColumnBit | frame_.program.AxesOfKind(TileAxisKind::kLong);
+  return divisor.kind != TileOpKind::kConstant && (divisor.axes & often) == 0;
 }
 
 void ValueEmitter::EmitLevel(Level level, const Tile& tile) {
@@ -104,14 +117,17 @@ const Bundle& ValueEmitter::Get(int op, const ShortIndex& index, const Tile& til
   auto found = made.find(key);
   if (found == made.end()) {
     Bundle bundle = Emit(frame_.program.ops[op], key.second, tile);
+    if (divides_columns_[op]) divisors_.insert_or_assign(key, DivisorOf(bundle));
     found = made.emplace(std::move(key), std::move(bundle)).first;
   }
   return found->second;
 }
 
 Bundle ValueEmitter::GetFor(int op, AxisSet axes, const ShortIndex& index, const Tile& tile) {
-  const Bundle bundle = Get(op, index, tile);
-  const AxisSet own = frame_.program.ops[op].axes;
+  return Spread(Get(op, index, tile), frame_.program.ops[op].axes, axes, tile);
+}
+
+Bundle ValueEmitter::Spread(const Bundle& bundle, AxisSet own, AxisSet axes, const Tile& tile) {
   const int rows = (axes & kRowBit) != 0 ? tile.rows : 1;
   const int vectors = (axes & kColumnBit) != 0 ? tile.vectors : 1;
   const bool spreads = (axes & kColumnBit) != 0 && (own & kColumnBit) == 0;
@@ -150,8 +166,18 @@ Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile&
     if (has_sum_[static_cast<size_t>(operand)]) Get(operand, index, tile);
   }
   std::vector<Bundle> operands;
-  for (const int operand : op.operands) {
-    operands.push_back(GetFor(operand, op.axes, index, tile));
+  if (DividesColumns(op)) {
+    operands.push_back(GetFor(op.operands[0], op.axes, index, tile));
+    const AxisSet own = frame_.program.ops[op.operands[1]].axes;
+    Get(op.operands[1], index, tile);
+    const Divisor& divisor = divisors_.at({op.operands[1], Restrict(index, own)});
+    for (const Bundle& part : {divisor.scaled, divisor.reciprocal, divisor.scale}) {
+      operands.push_back(Spread(part, own, op.axes, tile));
+    }
+  } else {
+    for (const int operand : op.operands) {
+      operands.push_back(GetFor(operand, op.axes, index, tile));
+    }
   }
   // So many at a time that others wait in registers meanwhile.
   const auto at_once = static_cast<size_t>(frame_.emitter.machine.vector_registers / 4);
@@ -167,6 +193,10 @@ Bundle ValueEmitter::Emit(const TileOp& op, const ShortIndex& index, const Tile&
 }
 
 Bundle ValueEmitter::EmitSome(const TileOp& op, llvm::ArrayRef<Bundle> operands) {
+  if (DividesColumns(op)) {
+    return Quotient(operands[0],
+                    {.scaled = operands[1], .reciprocal = operands[2], .scale = operands[3]});
+  }
   if (op.opcode == Opcode::kExponential &&
       signs_[static_cast<size_t>(op.operands[0])] == Sign::kNeverPositive) {
     return ExpOfNegative(operands[0]);

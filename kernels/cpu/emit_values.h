@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/cpu/bundle.h"
+#include "kernels/cpu/emit_quotient.h"
 #include "kernels/cpu/kernel_frame.h"
 #include "kernels/signs.h"
 #include "kernels/tile_program.h"
@@ -34,12 +35,17 @@ class ValueEmitter {
 
  private:
   // Values made so far at one level, by op and short index.
-  using Made = std::map<std::pair<int, ShortIndex>, Bundle>;
+  using Key = std::pair<int, ShortIndex>;
+  using Made = std::map<Key, Bundle>;
 
   Made& MadeAt(Level level) { return made_[static_cast<size_t>(level)]; }
   // For the rows and vectors that the op varies along, made where it is first asked for.
   const Bundle& Get(int op, const ShortIndex& index, const Tile& tile);
   Bundle Emit(const TileOp& op, const ShortIndex& index, const Tile& tile);
+  // True if it divides all columns of a row by the same number, which the tile's program computes.
+  bool DividesColumns(const TileOp& op) const;
+  // A value of some axes for the rows and vectors of others.
+  Bundle Spread(const Bundle& bundle, AxisSet own, AxisSet axes, const Tile& tile);
   // Of some rows and vectors.
   Bundle EmitSome(const TileOp& op, llvm::ArrayRef<Bundle> operands);
   // Makes what the op needs and what does not vary along the axis.
@@ -59,7 +65,9 @@ class ValueEmitter {
   std::vector<Sign> signs_;    // Of all ops.
   std::vector<bool> has_sum_;  // Whether an op is a fold, or made of one.
   bool subtracts_with_products_;
+  std::vector<bool> divides_columns_;  // Whether an op's value is a divisor of such an op.
   Made made_[3];
+  std::map<Key, Divisor> divisors_;
 };
 
 }  // namespace plimsoll

@@ -1,5 +1,8 @@
 #include "kernels/cpu/machine.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <iterator>
 
 #include "llvm/ADT/StringMap.h"
@@ -56,6 +59,14 @@ CpuMachine FindHost() {
 const CpuMachine& HostMachine() {
   static const CpuMachine machine = FindHost();
   return machine;
+}
+
+int64_t SecondCacheBytes() {
+  // Not known everywhere, and on some machines that of several cores.
+  constexpr int64_t kLeast = 1 << 20;
+  constexpr int64_t kMost = 2 << 20;
+  static const int64_t bytes = std::clamp<int64_t>(sysconf(_SC_LEVEL2_CACHE_SIZE), kLeast, kMost);
+  return bytes;
 }
 
 StatusOr<CpuMachine> MachineNamed(const std::string& name) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cpu/kernel_array.h"
+#include "kernels/cpu/machine.h"
 #include "kernels/masked_columns.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,9 +15,9 @@ namespace plimsoll {
 namespace {
 
 constexpr int64_t kMostWorkerBytes = 4 << 20;
-// Somewhat more than the second cache holds: with more rows, what rows are summed into passes by
+// What panels have beyond the second cache: with more rows, what rows are summed into passes by
 // less often, which is worth more.
-constexpr int64_t kPanelBytes = 1408 << 10;
+constexpr int64_t kBeyondCache = 384 << 10;
 constexpr int64_t kLeastRows = 8;
 // With fewer rows at once, what is packed for all of them is read too often.
 constexpr int64_t kFewRows = 32;
@@ -307,7 +308,8 @@ class LayoutMaker {
     const int64_t least = RoundUp(kLeastRows, step);
     const int64_t row_bytes = RowBytes();
     int64_t rows = RoundUp(kMostRows, step);
-    if (row_bytes > 0) rows = std::min(rows, kPanelBytes / row_bytes / step * step);
+    const int64_t panel_bytes = SecondCacheBytes() + kBeyondCache;
+    if (row_bytes > 0) rows = std::min(rows, panel_bytes / row_bytes / step * step);
     rows = std::min(rows, RoundUp(layout_.rows, kLeastPieces * step) / kLeastPieces);
     rows = std::max(least, rows);
     const auto is_too_much = [&] {
