@@ -59,7 +59,10 @@ def measure(row: Row, is_quick: bool, folder: Path) -> Answers:
     contenders = ["xla", "loop", "kernel", *(one for one in RIVALS if one in row.goals)]
     for one in contenders:
         limits = _limits(answers["xla"]) if one in ("loop", "kernel") else [0]
-        answers[one] = _child(one, row, folder, is_quick, "--limits=" + ",".join(map(str, limits)))
+        options = ["--limits=" + ",".join(map(str, limits))]
+        if one == "kernel" and row.never_whole:
+            options.append(f"--most-temporaries={int(row.whole_bytes(is_quick) / NEVER_WHOLE)}")
+        answers[one] = _child(one, row, folder, is_quick, *options)
         answers[one]["error"] = _error(folder / f"{one}.npz", folder / "exact.npz")
     if not is_quick:
         for one in contenders:
