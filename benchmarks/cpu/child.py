@@ -1,17 +1,15 @@
 """Times one contender at one row in this process, which has to be a fresh one: a line of JSON.
 
     python -m benchmarks.cpu.child CONTENDER ROW --outputs FILE [--quick] [--seconds S]
-        [--form INDEX] [--limits BYTES,...] [--most-temporaries BYTES]
+        [--form INDEX] [--limits BYTES,...]
 
 The contender `exact` is not timed: it writes the results in float64. Of limits, 0 stands for none
-and for speed. Of all forms and limits the fastest counts, of those with few temporaries if there
-are any.
+and for speed. Of all forms and limits the fastest counts.
 """
 
 import argparse
 import contextlib
 import json
-import math
 import os
 import time
 from collections.abc import Callable
@@ -49,7 +47,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--form", type=int)
     parser.add_argument("--limits", type=lambda text: [int(part) for part in text.split(",")])
-    parser.add_argument("--most-temporaries", type=int)
     options = parser.parse_args()
     # If memory runs out, this process is to blame.
     with open("/proc/self/oom_score_adj", "w") as file:
@@ -62,12 +59,7 @@ def main() -> None:
         answer, results = rivalled(rival, work, options.seconds)
     else:
         forms = range(len(work.forms)) if options.form is None else [options.form]
-        held = [
-            one for form in forms for limit in options.limits if (one := _held(work, form, limit))
-        ]
-        most = options.most_temporaries or math.inf
-        held = [one for one in held if one.temporaries <= most] or held
-        answer, results = compiled(work, held, options.seconds)
+        answer, results = compiled(work, list(forms), options.limits, options.seconds)
     _save(options.outputs, work.part(results) if options.contender != "exact" else results)
     print(json.dumps(answer), flush=True)
 
@@ -86,8 +78,11 @@ def rivalled(rival: Callable, work: Work, seconds: float) -> tuple[dict[str, Any
     return {"first_seconds": first_seconds, "seconds": least}, results
 
 
-def compiled(work: Work, held: list["Compiled"], seconds: float) -> tuple[dict[str, Any], Any]:
-    """The fastest of what is compiled."""
+def compiled(
+    work: Work, forms: list[int], limits: list[int], seconds: float
+) -> tuple[dict[str, Any], Any]:
+    """The fastest of what is compiled of these forms, under these limits."""
+    held = [one for form in forms for limit in limits if (one := _held(work, form, limit))]
     if not held:
         return {"failure": "every limit was refused"}, ()
     least_need = min(held, key=lambda one: one.need)
