@@ -20,8 +20,8 @@ SECONDS, QUICK_SECONDS = 2.0, 0.2
 LONG_RUN = 10.0
 # The parts of XLA's temporaries that are given as limits, in the search for the fastest.
 FRACTIONS = (4, 32, 256)
-# A value is never whole if all temporaries together are smaller than it.
-NEVER_WHOLE = 1
+# A value is never whole if all temporaries together are so many times smaller.
+NEVER_WHOLE = 2
 # How much less exact than XLA a result may be, and what is never too much.
 MOST_WORSE, LEAST_ERROR = 2, 1e-6
 
