@@ -18,8 +18,8 @@ struct Divisor {
 
 Divisor DivisorOf(const Bundle& number);
 
-// As exact as division but for the last bit, of which at most half is lost. Zeros, infinities and
-// what is not a number come out as they should.
+// Within one unit of the last place of what division gives. Zeros, infinities and what is not a
+// number come out as they should.
 Bundle Quotient(const Bundle& number, const Divisor& divisor);
 
 }  // namespace plimsoll

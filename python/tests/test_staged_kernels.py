@@ -203,8 +203,8 @@ def test_masks(mask, hidden):
 def test_masks_of_long_rows(mask, hidden):
     """There is no room for all columns of a few rows: columns come in slabs.
 
-    What 20,000 equal numbers are off by when they are added is the same for each of them, and
-    larger with one order or the other.
+    Less exact than others: with finite numbers in the place of what is hidden, one gradient's
+    error was 2.1e-6 and XLA's 0.8e-6. Why is not known.
     """
     function = masked(lambda rows, columns: MASKS[mask](25 * rows, columns // 2), hidden)
 
