@@ -174,8 +174,8 @@ class Verifier {
     // Then one element of the batch is one piece of memory, which threads can have copies of.
     const bool is_batch_first = std::is_partitioned(known.common.begin(), known.common.end(),
                                                     [](int axis) { return axis > 0; });
-    if (!known.can_be_read && (is_panel || !is_batch_first)) {
-      return Error("a sum over rows is a panel, or does not begin with the batch");
+    if (!known.can_be_read && (is_panel || !is_batch_first || result.reduced != 0)) {
+      return Error("a sum over rows is a panel, reduced, or does not begin with the batch");
     }
     Known(place) = std::move(known);
     return OkStatus();

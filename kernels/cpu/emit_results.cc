@@ -6,9 +6,13 @@
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/long_sums.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Support/Casting.h"
 
 namespace plimsoll {
 namespace {
@@ -25,6 +29,14 @@ llvm::SmallVector<int, 16> Lanes(int first, int count) {
   return lanes;
 }
 
+// Sums of some rows lie on the stack, unless they are larger than this.
+constexpr int64_t kMostRowSumBytes = 128 << 10;
+
+int64_t RowSumBytes(const KernelFrame& frame, const TileResult& result) {
+  return frame.program.ShortCount(AxesOf(result.array)) * frame.shape.block *
+         BytesOf(result.array.type);
+}
+
 // True if of equal columns the one that goes by first has the least position.
 bool PositionsAscend(const TileProgram& program, int follower) {
   const TileResult& result = program.results[static_cast<size_t>(follower)];
@@ -34,6 +46,68 @@ bool PositionsAscend(const TileProgram& program, int follower) {
 
 }  // namespace
 
+ResultEmitter::ResultEmitter(KernelFrame& frame, ValueEmitter& values)
+    : frame_(frame), builder_(frame.builder), values_(values), top_(frame) {
+  const KernelShape& shape = frame.shape;
+  const std::vector<TileResult>& results = frame.program.results;
+  has_runs_ = shape.block > int64_t{shape.lanes} * shape.vectors * kNumbersSummed &&
+              llvm::any_of(results, IsSumOverColumns);
+  int64_t bytes = 0;
+  for (const TileResult& result : results) {
+    if (IsSumOverRows(result)) bytes += RowSumBytes(frame, result);
+  }
+  if (bytes > kMostRowSumBytes) return;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!IsSumOverRows(results[i])) continue;
+    auto* place = llvm::cast<llvm::AllocaInst>(frame.Allocate(llvm::ArrayType::get(
+        builder_.getInt8Ty(), static_cast<uint64_t>(RowSumBytes(frame, results[i])))));
+    place->setAlignment(llvm::Align(kPackAlignment));
+    row_sums_[static_cast<int>(i)] = place;
+  }
+}
+
+void ResultEmitter::BeginSumsOverRows() {
+  ForEachRowSum([&](const TileResult& result, llvm::Value* sum, llvm::Value*) {
+    llvm::Type* type = frame_.VectorOf(MemoryType(builder_.getContext(), result.array.type));
+    builder_.CreateAlignedStore(llvm::Constant::getNullValue(type), sum,
+                                llvm::Align(kPackAlignment));
+  });
+}
+
+void ResultEmitter::FinishSumsOverRows() {
+  ForEachRowSum([&](const TileResult& result, llvm::Value* sum, llvm::Value* address) {
+    llvm::Type* type = frame_.VectorOf(MemoryType(builder_.getContext(), result.array.type));
+    AddVector(result, address, builder_.CreateAlignedLoad(type, sum, llvm::Align(kPackAlignment)),
+              nullptr);
+  });
+}
+
+void ResultEmitter::ForEachRowSum(
+    llvm::function_ref<void(const TileResult&, llvm::Value*, llvm::Value*)> visit) {
+  llvm::Value* length = builder_.CreateSub(frame_.column_end, frame_.column_begin);
+  frame_.Loop(frame_.Number(0), length, frame_.Number(frame_.shape.lanes),
+              [&](llvm::Value* column) {
+                llvm::Value* of_all = builder_.CreateAdd(frame_.column_begin, column);
+                for (const auto& [number, place] : row_sums_) {
+                  const auto i = static_cast<size_t>(number);
+                  const TileResult& result = frame_.program.results[i];
+                  for (const ShortIndex& index : frame_.ShortIndices(AxesOf(result.array))) {
+                    visit(result, RowSumAddress(number, index, column),
+                          frame_.Address(frame_.results[i], result.array, nullptr, of_all, index));
+                  }
+                }
+              });
+}
+
+llvm::Value* ResultEmitter::RowSumAddress(int number, const ShortIndex& index,
+                                          llvm::Value* column_in_block) {
+  const TileArray& array = frame_.program.results[static_cast<size_t>(number)].array;
+  const int64_t bytes = BytesOf(array.type);
+  llvm::Value* column = builder_.CreateMul(column_in_block, frame_.Number(bytes));
+  const int64_t line = frame_.ShortNumber(AxesOf(array), index) * frame_.shape.block * bytes;
+  return frame_.Offset(frame_.Offset(row_sums_[number], column), frame_.Number(line));
+}
+
 void ResultEmitter::BeginRows(const Tile& tile) {
   MakeAccumulators(tile.rows);
   top_.BeginRows(tile);
@@ -41,6 +115,7 @@ void ResultEmitter::BeginRows(const Tile& tile) {
 
 void ResultEmitter::MakeAccumulators(int rows) {
   accumulators_.clear();
+  runs_before_.clear();
   for (size_t i = 0; i < frame_.program.results.size(); ++i) {
     const TileResult& result = frame_.program.results[i];
     if ((result.reduced & kColumnBit) == 0 || IsTop(result)) continue;
@@ -48,10 +123,13 @@ void ResultEmitter::MakeAccumulators(int rows) {
     llvm::VectorType* vector = frame_.VectorOf(RegisterType(builder_.getContext(), type));
     llvm::Value* neutral = builder_.CreateVectorSplat(frame_.shape.lanes, Neutral(result));
     for (const ShortIndex& index : frame_.ShortIndices(AxesOf(result.array))) {
-      std::vector<llvm::Value*>& places = accumulators_[{static_cast<int>(i), index}];
-      for (int j = 0; j < rows * frame_.shape.vectors; ++j) {
-        places.push_back(frame_.Allocate(vector));
-        builder_.CreateStore(neutral, places.back());
+      for (Accumulators* each : {&accumulators_, &runs_before_}) {
+        if (each == &runs_before_ && !(has_runs_ && IsSumOverColumns(result))) continue;
+        std::vector<llvm::Value*>& places = (*each)[{static_cast<int>(i), index}];
+        for (int j = 0; j < rows * frame_.shape.vectors; ++j) {
+          places.push_back(frame_.Allocate(vector));
+          builder_.CreateStore(neutral, places.back());
+        }
       }
     }
   }
@@ -142,6 +220,20 @@ void ResultEmitter::Accumulate(const TileResult& result, llvm::ArrayRef<llvm::Va
       EmitReducer(result.reducer, result.array.type, Bundle(frame_.emitter, std::move(so_far)),
                   Bundle(frame_.emitter, std::move(added)));
   for (size_t i = 0; i < used.size(); ++i) builder_.CreateStore(sums[i], used[i]);
+}
+
+void ResultEmitter::FinishRun() {
+  for (const auto& [key, sums] : runs_before_) {
+    const TileResult& result = frame_.program.results[static_cast<size_t>(key.first)];
+    llvm::Type* type = frame_.VectorOf(RegisterType(builder_.getContext(), result.array.type));
+    for (size_t i = 0; i < sums.size(); ++i) {
+      llvm::Value* run = accumulators_[key][i];
+      builder_.CreateStore(
+          builder_.CreateFAdd(builder_.CreateLoad(type, sums[i]), builder_.CreateLoad(type, run)),
+          sums[i]);
+      builder_.CreateStore(llvm::Constant::getNullValue(type), run);
+    }
+  }
 }
 
 bool ResultEmitter::IsTop(const TileResult& result) const {
@@ -288,7 +380,11 @@ void ResultEmitter::AddToColumns(const TileResult& result, int number, const Sho
     llvm::Value* column =
         builder_.CreateAdd(tile.column, frame_.Number(int64_t{vector} * frame_.shape.lanes));
     llvm::Value* address =
-        frame_.Address(frame_.results[number], result.array, nullptr, column, index);
+        row_sums_.contains(number)
+            ? RowSumAddress(number, index,
+                            builder_.CreateAdd(tile.column_in_block,
+                                               frame_.Number(int64_t{vector} * frame_.shape.lanes)))
+            : frame_.Address(frame_.results[number], result.array, nullptr, column, index);
     Bundle sum(frame_.emitter,
                {FromMemory(frame_.emitter, result.array.type,
                            builder_.CreateAlignedLoad(frame_.VectorOf(memory), address, align))});
@@ -405,11 +501,14 @@ void ResultEmitter::FinishRows(const Tile& tile) {
     }
     const ScalarType type = result.array.type;
     llvm::VectorType* vector_type = frame_.VectorOf(RegisterType(builder_.getContext(), type));
+    const auto all_runs = runs_before_.find(key);
     std::vector<Bundle> totals;
     for (int row = 0; row < tile.rows; ++row) {
       std::optional<Bundle> sum;
       for (int vector = 0; vector < frame_.shape.vectors; ++vector) {
-        llvm::Value* place = places[Place(row, vector, frame_.shape.vectors)];
+        llvm::Value* place = all_runs == runs_before_.end()
+                                 ? places[Place(row, vector, frame_.shape.vectors)]
+                                 : all_runs->second[Place(row, vector, frame_.shape.vectors)];
         const Bundle next(frame_.emitter, {builder_.CreateLoad(vector_type, place)});
         sum = sum ? EmitReducer(result.reducer, type, *sum, next) : next;
       }
@@ -447,8 +546,24 @@ void ResultEmitter::AddToRow(int number, const ShortIndex& index, llvm::Value* r
   llvm::Value* loaded =
       builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), type), address, align);
   const Bundle before(frame_.emitter, {FromMemory(frame_.emitter, type, loaded)});
-  const Bundle after = EmitReducer(result.reducer, type, before, total);
-  builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[0]), address, align);
+  if (!IsSumOverColumns(result)) {
+    const Bundle after = EmitReducer(result.reducer, type, before, total);
+    builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[0]), address, align);
+    return;
+  }
+  llvm::Value* place = frame_.Number(frame_.ShortNumber(AxesOf(result.array), index));
+  if ((result.reduced & kRowBit) == 0) {
+    llvm::Value* count = frame_.Number(CompensationsOfRow(frame_.program, result));
+    place = builder_.CreateAdd(builder_.CreateMul(row, count), place);
+  }
+  llvm::Value* beside = frame_.Offset(frame_.compensations[static_cast<size_t>(number)],
+                                      builder_.CreateMul(place, frame_.Number(BytesOf(type))));
+  llvm::Value* compensation =
+      builder_.CreateAlignedLoad(RegisterType(builder_.getContext(), type), beside, align);
+  const CompensatedSum after = EmitCompensated(
+      {.sum = before, .compensation = Bundle(frame_.emitter, {compensation})}, total);
+  builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after.sum[0]), address, align);
+  builder_.CreateAlignedStore(after.compensation[0], beside, align);
 }
 
 }  // namespace plimsoll

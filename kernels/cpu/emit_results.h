@@ -13,22 +13,35 @@
 #include "kernels/cpu/kernel_frame.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace plimsoll {
 
 class ResultEmitter {
  public:
-  ResultEmitter(KernelFrame& frame, ValueEmitter& values)
-      : frame_(frame), builder_(frame.builder), values_(values), top_(frame) {}
+  ResultEmitter(KernelFrame& frame, ValueEmitter& values);
 
+  // True if a block has so many columns that only some of them are summed at once: a run.
+  bool has_runs() const { return has_runs_; }
+  // True if sums over rows are made of those of some rows each.
+  bool has_sums_over_rows() const { return !row_sums_.empty(); }
+
+  // Around some rows that are summed.
+  void BeginSumsOverRows();
+  void FinishSumsOverRows();
   // Before the columns of a handful of rows.
   void BeginRows(const Tile& tile);
   // Takes in one tile.
   void EmitResults(const Tile& tile);
+  // Adds what a run came to, to the ones before.
+  void FinishRun();
   // Adds what a handful of rows came to, to what earlier blocks of columns did.
   void FinishRows(const Tile& tile);
 
  private:
+  // By result whose columns are reduced, and short index: of each row and vector.
+  using Accumulators = std::map<std::pair<int, ShortIndex>, std::vector<llvm::Value*>>;
+
   void MakeAccumulators(int rows);
   llvm::Value* Neutral(const TileResult& result);
   // Brings what products of matrices are added to into the caches, while they are computed.
@@ -66,9 +79,16 @@ class ResultEmitter {
   llvm::IRBuilder<>& builder_;
   ValueEmitter& values_;
   TopEmitter top_;
-  // For each result whose columns are reduced, and short index: what there is so far for each row
-  // and vector.
-  std::map<std::pair<int, ShortIndex>, std::vector<llvm::Value*>> accumulators_;
+  // Calls `visit` with the place of a vector of columns in a sum of some rows, and in the result.
+  void ForEachRowSum(llvm::function_ref<void(const TileResult&, llvm::Value*, llvm::Value*)> visit);
+  // Where a vector of columns of a sum of some rows is.
+  llvm::Value* RowSumAddress(int number, const ShortIndex& index, llvm::Value* column_in_block);
+  bool has_runs_ = false;
+  // What there is so far, and without the present run.
+  Accumulators accumulators_;
+  Accumulators runs_before_;
+  // By result: the sums of some rows, for the columns of a block.
+  std::map<int, llvm::Value*> row_sums_;
 };
 
 }  // namespace plimsoll

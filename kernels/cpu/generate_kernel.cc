@@ -11,6 +11,7 @@
 #include "kernels/cpu/emit_results.h"
 #include "kernels/cpu/emit_values.h"
 #include "kernels/cpu/kernel_frame.h"
+#include "kernels/cpu/long_sums.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"
@@ -71,10 +72,10 @@ class RowsEmitter {
     if (IsScattered(frame_.program)) {
       EmitScattered(frame_, end, step, emit_whole);
     } else {
-      frame_.Loop(frame_.Number(0), end, step, emit_whole);
+      EmitInRuns(frame_.Number(0), end, shape.vectors * shape.lanes, emit_whole);
     }
     rest.last_column = builder_.CreateSub(frame_.column_end, frame_.Number(1));
-    frame_.Loop(end, length, frame_.Number(shape.lanes), [&](llvm::Value* column) {
+    EmitInRuns(end, length, shape.lanes, [&](llvm::Value* column) {
       Tile masked = rest;
       masked.mask = frame_.LaneMask(builder_.CreateSub(length, column));
       for (llvm::Value* is_row : is_there) {
@@ -87,6 +88,22 @@ class RowsEmitter {
   }
 
  private:
+  // A loop over steps, a few of which are summed before they are added to the others.
+  void EmitInRuns(llvm::Value* begin, llvm::Value* end, int64_t step,
+                  llvm::function_ref<void(llvm::Value*)> body) {
+    if (!results_.has_runs()) {
+      frame_.Loop(begin, end, frame_.Number(step), body);
+      return;
+    }
+    llvm::Value* length = frame_.Number(step * kNumbersSummed);
+    frame_.Loop(begin, end, length, [&](llvm::Value* run) {
+      llvm::Value* run_end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                                            builder_.CreateAdd(run, length), end);
+      frame_.Loop(run, run_end, frame_.Number(step), body);
+      results_.FinishRun();
+    });
+  }
+
   void EmitColumns(Tile tile, llvm::Value* column) {
     EmitForgetMemory(builder_);
     tile.column_in_block = column;
@@ -106,8 +123,23 @@ void EmitKernel(KernelFrame& frame) {
   ResultEmitter results(frame, values);
   RowsEmitter rows(frame, values, results);
   values.EmitLevel(Level::kOnce, {});
-  frame.Loop(frame.row_begin, frame.row_end, frame.Number(frame.shape.rows),
-             [&](llvm::Value* row) { rows.Emit(row); });
+  const auto emit_rows = [&](llvm::Value* begin, llvm::Value* end) {
+    frame.Loop(begin, end, frame.Number(frame.shape.rows),
+               [&](llvm::Value* row) { rows.Emit(row); });
+  };
+  if (!results.has_sums_over_rows()) {
+    emit_rows(frame.row_begin, frame.row_end);
+    return;
+  }
+  // Some of the rows are summed before they are added to the others.
+  llvm::Value* length = frame.Number(int64_t{frame.shape.rows} * kNumbersSummed);
+  frame.Loop(frame.row_begin, frame.row_end, length, [&](llvm::Value* begin) {
+    results.BeginSumsOverRows();
+    emit_rows(begin,
+              frame.builder.CreateBinaryIntrinsic(
+                  llvm::Intrinsic::smin, frame.builder.CreateAdd(begin, length), frame.row_end));
+    results.FinishSumsOverRows();
+  });
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ struct KernelCall {
   // Of results that are reduced: what there is so far, which the kernel adds to. Where rows are
   // reduced, columns lie next to each other, and there is room for whole vectors.
   void* const* results;
+  // Of results that are sums over columns (long_sums.h): what rounding took from them so far, for
+  // one row after the other. Null where nothing is summed, and for other results.
+  void* const* compensations;
   // Elements from one position of an axis to the next: for each operand, then for each result, one
   // number for each axis.
   const int64_t* strides;

@@ -6,6 +6,7 @@
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
 #include "kernels/cpu/kernel_call.h"
+#include "kernels/cpu/long_sums.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instruction.h"
@@ -45,6 +46,7 @@ void KernelFrame::LoadCall() {
   }
   LoadArrays(field(offsetof(KernelCall, results), pointer), strides, program.results.size(),
              program.operands.size(), results);
+  LoadCompensations(field(offsetof(KernelCall, compensations), pointer));
   llvm::Value* all_lengths = field(offsetof(KernelCall, lengths), pointer);
   lengths.clear();
   for (size_t axis = 0; axis < program.axes.size(); ++axis) {
@@ -72,6 +74,15 @@ void KernelFrame::LoadArrays(llvm::Value* from, llvm::Value* strides, size_t cou
           i64, Offset(strides, Number(static_cast<int64_t>(place * sizeof(int64_t))))));
     }
     arrays.push_back(std::move(array));
+  }
+}
+
+void KernelFrame::LoadCompensations(llvm::Value* from) {
+  compensations.assign(program.results.size(), nullptr);
+  for (size_t i = 0; i < program.results.size(); ++i) {
+    if (!IsSumOverColumns(program.results[i])) continue;
+    compensations[i] =
+        builder.CreateLoad(pointer, Offset(from, Number(static_cast<int64_t>(i * sizeof(void*)))));
   }
 }
 

@@ -94,6 +94,8 @@ class KernelFrame {
   // Of the call.
   std::vector<ArrayPlace> operands;
   std::vector<ArrayPlace> results;
+  // Of results that are sums over columns; null of others.
+  std::vector<llvm::Value*> compensations;
   std::vector<llvm::Value*> lengths;
   llvm::Value* row_begin = nullptr;
   llvm::Value* row_end = nullptr;
@@ -104,6 +106,7 @@ class KernelFrame {
 
  private:
   void LoadCall();
+  void LoadCompensations(llvm::Value* from);
   void LoadArrays(llvm::Value* from, llvm::Value* strides, size_t count, size_t first,
                   std::vector<ArrayPlace>& arrays);
   void FindPacked(llvm::Value* scratch);

@@ -84,6 +84,7 @@ void RowResults::Fill(size_t stage, const StageTask& task, Range rows) const {
         result.reducer == Opcode::kUnknown) {
       continue;
     }
+    runner_.ForgetRounding(stage, i, task, rows);
     for (int64_t row = rows.begin; row < rows.end; ++row) {
       ForEachElement(dimensions_[stage][i], RowOf(stage, i, task, row), [&](char* element) {
         FillNeutral(result.reducer, result.array.type, element, 1);
@@ -106,6 +107,7 @@ void RowResults::Set(size_t stage, size_t result, const StageTask& task, int64_t
 void RowResults::Multiply(size_t stage, size_t result, const StageTask& task, int64_t row,
                           double factor) const {
   const ScalarType type = TypeOf(stage, result);
+  runner_.ForgetRounding(stage, result, task, {.begin = row, .end = row + 1});
   ForEachElement(dimensions_[stage][result], RowOf(stage, result, task, row),
                  [&](char* element) { Write(type, Read(type, element) * factor, element); });
 }

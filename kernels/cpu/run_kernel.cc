@@ -9,6 +9,7 @@
 #include "kernels/cpu/insert_best.h"
 #include "kernels/cpu/kernel_array.h"
 #include "kernels/cpu/kernel_scratch.h"
+#include "kernels/cpu/long_sums.h"
 
 namespace plimsoll {
 namespace {
@@ -22,7 +23,7 @@ constexpr int64_t kRowsOfPacked = 512;
 // With parts: pieces are the same for every number of threads.
 constexpr int64_t kPiecesWithParts = 16;
 // Rows of a part that are summed before they are added to it, so that long sums keep their digits.
-constexpr int64_t kRowsSummed = 1024;
+constexpr int64_t kRowsSummed = 256;
 
 // With segments: the sums of so many columns stay in a core's second cache, unless that would be
 // few columns.
@@ -42,12 +43,25 @@ struct Layout {
   // Where a worker sums some rows of a part, if it is not all of them at once.
   bool sums_apart = false;
   std::vector<int64_t> sum_offsets;
+  // Of parts that so many such sums are added to that rounding counts; else -1.
+  std::vector<int64_t> part_compensation_offsets;
+  // Of sums over columns, for the rows that a worker computes at once.
+  std::vector<int64_t> compensation_offsets;
   int64_t part_bytes = 0;
+
+  int64_t rows_at_once() const { return sums_apart ? kRowsSummed : rows_of_piece; }
 };
 
 // True if each piece of the rows has a part of the result.
 bool HasParts(const TileResult& result) {
   return (result.reduced & kRowBit) != 0 && result.segment < 0;
+}
+
+// Of what rounding takes from sums over columns.
+int64_t CompensationBytes(const TileProgram& program, const TileResult& result, int64_t rows) {
+  if (!IsSumOverColumns(result)) return 0;
+  const int64_t sums = (result.reduced & kRowBit) != 0 ? 1 : rows;
+  return sums * CompensationsOfRow(program, result) * BytesOf(result.array.type);
 }
 
 // All rows of some columns. Each sum is in one piece, so that pieces may be of any size.
@@ -102,6 +116,9 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
   }
   layout.worker_bytes = RoundUp(PackedBytes(program, shape, lengths), kScratchAlignment);
   layout.sums_apart = has_parts && std::min(rows, layout.rows_of_piece) > kRowsSummed;
+  // As much for every number of threads.
+  const int64_t most_rows =
+      has_parts || HasSegments(program) ? layout.rows_at_once() : RoundUp(kMostRows, shape.rows);
   for (const TileResult& result : program.results) {
     int64_t elements = 0;
     if (HasParts(result)) {
@@ -118,6 +135,15 @@ Layout MakeLayout(const TileProgram& program, const KernelShape& shape,
     if (layout.sums_apart) {
       layout.worker_bytes += RoundUp(elements * BytesOf(result.array.type), kScratchAlignment);
     }
+    const bool is_long = layout.sums_apart && IsSum(result) &&
+                         std::min(rows, layout.rows_of_piece) > kNumbersSummed * kRowsSummed;
+    layout.part_compensation_offsets.push_back(is_long ? layout.worker_bytes : -1);
+    if (is_long) {
+      layout.worker_bytes += RoundUp(elements * BytesOf(result.array.type), kScratchAlignment);
+    }
+    layout.compensation_offsets.push_back(layout.worker_bytes);
+    layout.worker_bytes +=
+        RoundUp(CompensationBytes(program, result, std::min(rows, most_rows)), kScratchAlignment);
   }
   return layout;
 }
@@ -199,32 +225,38 @@ class Run {
       if (HasParts(i)) {
         parts[i] = PartOf(i, element) + piece * layout_.part_elements[i] * BytesOf(type);
         FillPart(i, parts[i]);
+        const int64_t beside = layout_.part_compensation_offsets[i];
+        if (beside >= 0) FillPart(i, scratch + beside);
         results.push_back(layout_.sums_apart ? scratch + layout_.sum_offsets[i] : parts[i]);
       } else {
         results.push_back(static_cast<char*>(results_[i].data) +
                           BatchOffset(operands_.size() + i, element) * BytesOf(type));
       }
     }
-    const int64_t step = layout_.sums_apart ? kRowsSummed : layout_.rows_of_piece;
+    const int64_t step = layout_.rows_at_once();
+    std::vector<void*> compensations(results_.size(), nullptr);
     for (int64_t row = row_begin; row < row_end; row += step) {
       for (size_t i = 0; i < results.size() && layout_.sums_apart; ++i) {
         if (HasParts(i)) FillPart(i, results[i]);
       }
+      const int64_t next = std::min(row + step, row_end);
+      for (size_t i = 0; i < results.size(); ++i) {
+        compensations[i] = NoCompensations(i, scratch, row, next);
+      }
       RunRows(
           {.operands = operands.data(),
            .results = results.data(),
+           .compensations = compensations.data(),
            .strides = strides_.data(),
            .lengths = lengths_.data(),
            .row_begin = row,
-           .row_end = std::min(row + step, row_end),
+           .row_end = next,
            .column_begin = column_begin,
            .column_end = std::min(column_begin + layout_.columns_of_piece, lengths_[kColumnAxis]),
            .scratch = scratch});
       for (size_t i = 0; i < results.size() && layout_.sums_apart; ++i) {
         if (!HasParts(i)) continue;
-        const TileResult& result = program_.results[i];
-        CombineInto(result.reducer, result.array.type, parts[i], results[i],
-                    layout_.part_elements[i]);
+        AddToPart(i, parts[i], scratch, results[i]);
       }
     }
   }
@@ -269,6 +301,30 @@ class Run {
   void FillPart(size_t number, void* part) const {
     const TileResult& result = program_.results[number];
     FillNeutral(result.reducer, result.array.type, part, layout_.part_elements[number]);
+  }
+
+  // Those of some rows before anything was summed, as seen from the first row of all; null if the
+  // result has none.
+  void* NoCompensations(size_t number, char* scratch, int64_t row_begin, int64_t row_end) const {
+    const TileResult& result = program_.results[number];
+    const int64_t bytes = CompensationBytes(program_, result, row_end - row_begin);
+    if (bytes == 0) return nullptr;
+    char* place = scratch + layout_.compensation_offsets[number];
+    std::memset(place, 0, static_cast<size_t>(bytes));
+    if ((result.reduced & kRowBit) != 0) return place;
+    return place - CompensationBytes(program_, result, row_begin);
+  }
+
+  // What a worker has summed of some rows.
+  void AddToPart(size_t number, char* part, char* scratch, const void* sums) const {
+    const TileResult& result = program_.results[number];
+    const int64_t count = layout_.part_elements[number];
+    const int64_t beside = layout_.part_compensation_offsets[number];
+    if (beside < 0) {
+      CombineInto(result.reducer, result.array.type, part, sums, count);
+    } else {
+      AddCompensated(result.array.type, part, 1, scratch + beside, 1, sums, count);
+    }
   }
 
   // The columns of some rows, by blocks.

@@ -73,6 +73,7 @@ Status RunLoop(const CompiledLoop& loop, llvm::ArrayRef<KernelArray> operands,
   const auto run = [&](int64_t task, int64_t) {
     KernelCall call = {.operands = from.data(),
                        .results = to.data(),
+                       .compensations = nullptr,
                        .strides = sizes.strides.data(),
                        .lengths = sizes.steps.data(),
                        .row_begin = 0,

@@ -1,12 +1,14 @@
 #include "kernels/cpu/run_mirrored.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <utility>
 
 #include "kernels/cpu/combine_parts.h"
 #include "kernels/cpu/kernel_scratch.h"
+#include "kernels/cpu/long_sums.h"
 #include "kernels/cpu/pair_order.h"
 #include "kernels/cpu/stage_runner.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,17 +30,34 @@ int TurnedAxis(int axis) {
   return axis == kRowAxis || axis == kColumnAxis ? kRowAxis + kColumnAxis - axis : axis;
 }
 
+// Which of a row's numbers it is, as the generated code counts them.
+int64_t ShortNumber(const TileProgram& program, const TileResult& result,
+                    llvm::ArrayRef<int64_t> positions) {
+  const AxisSet axes = AxesOf(result.array);
+  int64_t number = 0;
+  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
+    if (program.axes[axis].kind != TileAxisKind::kShort) continue;
+    if ((axes & AxisBit(static_cast<int>(axis))) == 0) continue;
+    number = number * program.axes[axis].length + positions[axis];
+  }
+  return number;
+}
+
+ScratchNeed NeedOf(const MirroredLayout& layout) {
+  return {.worker_bytes = layout.worker_bytes, .common_bytes = layout.stages.compensation_bytes};
+}
+
 class MirroredRun {
  public:
   MirroredRun(const CompiledStages& mirrored, const MirroredLayout& layout,
               llvm::ArrayRef<KernelArray> operands, llvm::ArrayRef<KernelArray> results,
-              char* scratch)
+              const KernelScratch& scratch)
       : stages_(mirrored),
         layout_(layout),
         results_(results),
-        scratch_(scratch),
+        scratch_(scratch.workers),
         all_results_(AllResults(layout, results)),
-        runner_(mirrored, operands, all_results_, layout.stages),
+        runner_(mirrored, operands, all_results_, layout.stages, scratch.common),
         blocks_((layout.stages.rows + layout.block - 1) / layout.block),
         order_(blocks_),
         met_(static_cast<size_t>(layout.stages.batch * blocks_)) {
@@ -56,6 +75,7 @@ class MirroredRun {
 
   // What is added to must be there before the first task.
   void FillResults() const {
+    runner_.ForgetRounding();
     for (size_t i = 0; i < results_.size(); ++i) {
       const TileResult& result = ResultOf(i);
       FillNeutral(result.reducer, result.array.type, results_[i].data,
@@ -191,18 +211,33 @@ class MirroredRun {
         stages_.program.stages[turned.stage].program.results[turned.result].array;
     const llvm::ArrayRef<int64_t> shape = layout_.part_shapes[number];
     const int64_t lines = ElementCount(shape.drop_back());
+    const TileProgram& program = stages_.program.stages[place.stage].program;
+    char* compensations = runner_.CompensationsOf(place.stage, place.result, task.element);
+    const int64_t row_count = CompensationsOfRow(program, result);
     for (int64_t line = 0; line < lines; ++line) {
       int64_t rest = line;
       int64_t from_offset = 0;
       int64_t to_offset = 0;
+      std::array<int64_t, kMostAxes> positions = {};
       for (size_t i = shape.size() - 1; i-- > 0;) {
         const int64_t position = rest % shape[i];
         rest /= shape[i];
         from_offset += position * from_strides[array.axes[i]];
         to_offset += position * to_strides[TurnedAxis(array.axes[i])];
+        positions[static_cast<size_t>(array.axes[i])] = position;
       }
-      CombineApart(result.reducer, result.array.type, to + to_offset * bytes, to_strides[kRowAxis],
-                   PartOf(task, number) + from_offset * bytes, columns.end - columns.begin);
+      const char* part = PartOf(task, number) + from_offset * bytes;
+      const int64_t count = columns.end - columns.begin;
+      if (compensations == nullptr) {
+        CombineApart(result.reducer, result.array.type, to + to_offset * bytes,
+                     to_strides[kRowAxis], part, count);
+      } else {
+        AddCompensated(
+            result.array.type, to + to_offset * bytes, to_strides[kRowAxis],
+            compensations +
+                (columns.begin * row_count + ShortNumber(program, result, positions)) * bytes,
+            row_count, part, count);
+      }
     }
   }
 
@@ -316,16 +351,15 @@ StatusOr<MirroredLayout> LayOutMirrored(const StagedProgram& program,
 }
 
 int64_t ScratchBytes(const MirroredLayout& layout, int64_t threads) {
-  return ScratchNeed{.worker_bytes = layout.worker_bytes}.BytesFor(std::max<int64_t>(1, threads));
+  return NeedOf(layout).BytesFor(std::max<int64_t>(1, threads));
 }
 
 Status RunMirrored(const CompiledStages& mirrored, const MirroredLayout& layout,
                    llvm::ArrayRef<KernelArray> operands, llvm::ArrayRef<KernelArray> results,
                    llvm::MutableArrayRef<char> scratch, int64_t threads, RunTasks run_tasks) {
-  ASSIGN_OR_RETURN(
-      const KernelScratch shared,
-      ShareScratch(scratch, {.worker_bytes = layout.worker_bytes}, std::max<int64_t>(1, threads)));
-  MirroredRun run(mirrored, layout, operands, results, shared.workers);
+  ASSIGN_OR_RETURN(const KernelScratch shared,
+                   ShareScratch(scratch, NeedOf(layout), std::max<int64_t>(1, threads)));
+  MirroredRun run(mirrored, layout, operands, results, shared);
   run.FillResults();
   run_tasks(run.task_count(), shared.worker_count,
             [&](int64_t task, int64_t worker) { run.RunTask(task, worker); });

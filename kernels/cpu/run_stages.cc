@@ -41,12 +41,13 @@ class StagesRun {
         results_(results),
         layout_(layout),
         scratch_(scratch),
-        runner_(stages, operands, results, layout),
+        runner_(stages, operands, results, layout, scratch.common + layout.part_bytes),
         row_results_(stages.program, layout, runner_),
         hidden_(stages.program, layout, operands) {}
 
   // What is added to must be there before the first task.
   void FillResults() const {
+    runner_.ForgetRounding();
     ForEachResult([&](const TileResult& result, size_t, size_t number) {
       if (result.reducer == Opcode::kUnknown || layout_.part_elements[number] > 0) return;
       FillNeutral(result.reducer, result.array.type, results_[number].data,

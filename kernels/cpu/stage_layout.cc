@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/cpu/kernel_array.h"
+#include "kernels/cpu/long_sums.h"
 #include "kernels/cpu/machine.h"
 #include "kernels/masked_columns.h"
 #include "llvm/ADT/STLExtras.h"
@@ -54,6 +55,7 @@ class LayoutMaker {
     }
     RETURN_IF_ERROR(status);
     ShareOut(threads);
+    PlaceCompensations();
     return std::move(layout_);
   }
 
@@ -63,6 +65,7 @@ class LayoutMaker {
       return Status(ErrorCode::kNotUnderstood, "a stage needs all columns at once");
     }
     RETURN_IF_ERROR(PlaceColumns(block_of(layout_.columns)));
+    PlaceCompensations();
     return std::move(layout_);
   }
 
@@ -360,6 +363,20 @@ class LayoutMaker {
     }
   }
 
+  void PlaceCompensations() {
+    for (const Stage& stage : program_.stages) {
+      std::vector<int64_t>& offsets = layout_.compensation_offsets.emplace_back();
+      for (const TileResult& result : stage.program.results) {
+        offsets.push_back(IsSumOverColumns(result) ? layout_.compensation_bytes : -1);
+        if (offsets.back() < 0) continue;
+        layout_.compensation_bytes +=
+            RoundUp(layout_.batch * layout_.rows * CompensationsOfRow(stage.program, result) *
+                        BytesOf(result.array.type),
+                    kScratchAlignment);
+      }
+    }
+  }
+
   // Memory for one panel after the other.
   struct Slot {
     int64_t row_bytes = 0;
@@ -405,7 +422,8 @@ StatusOr<StagesLayout> LayOutBlocks(const StagedProgram& program,
 }
 
 ScratchNeed NeedOf(const StagesLayout& layout) {
-  return {.worker_bytes = layout.worker_bytes, .common_bytes = layout.part_bytes};
+  return {.worker_bytes = layout.worker_bytes,
+          .common_bytes = layout.part_bytes + layout.compensation_bytes};
 }
 
 int64_t ScratchBytes(const StagesLayout& layout, int64_t threads) {

@@ -61,6 +61,10 @@ struct StagesLayout {
   std::vector<int64_t> part_elements;
   std::vector<int64_t> part_offsets;
   int64_t part_bytes = 0;
+  // For each stage and result: where compensations of sums over columns are (long_sums.h), of the
+  // whole batch; -1 for others.
+  std::vector<std::vector<int64_t>> compensation_offsets;
+  int64_t compensation_bytes = 0;
 };
 
 // True if the stage can be run for some positions along the axis, one group of them after the

@@ -1,15 +1,22 @@
 #include "kernels/cpu/stage_runner.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
+#include "kernels/cpu/long_sums.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace plimsoll {
 
 StageRunner::StageRunner(const CompiledStages& stages, llvm::ArrayRef<KernelArray> operands,
-                         llvm::ArrayRef<KernelArray> results, const StagesLayout& layout)
-    : stages_(stages), operands_(operands), results_(results), layout_(layout) {
+                         llvm::ArrayRef<KernelArray> results, const StagesLayout& layout,
+                         char* compensations)
+    : stages_(stages),
+      operands_(operands),
+      results_(results),
+      layout_(layout),
+      compensations_(compensations) {
   for (size_t number = 0; number < stages.program.stages.size(); ++number) {
     const Stage& stage = stages.program.stages[number];
     if (layout.stages[number].is_packed_once && layout.stages[number].packed_bytes > 0) {
@@ -82,6 +89,31 @@ char* StageRunner::BaseOf(size_t stage, const StagePlace& place, ScalarType type
   return sums_rows ? base + row_offset : base;
 }
 
+void StageRunner::ForgetRounding() const {
+  std::memset(compensations_, 0, static_cast<size_t>(layout_.compensation_bytes));
+}
+
+void StageRunner::ForgetRounding(size_t stage, size_t result, const StageTask& task,
+                                 Range rows) const {
+  char* first = CompensationsOf(stage, result, task.element);
+  if (first == nullptr) return;
+  const int64_t row_bytes = CompensationBytesOfRow(stage, result);
+  std::memset(first + rows.begin * row_bytes, 0,
+              static_cast<size_t>((rows.end - rows.begin) * row_bytes));
+}
+
+char* StageRunner::CompensationsOf(size_t stage, size_t result, int64_t element) const {
+  const int64_t offset = layout_.compensation_offsets[stage][result];
+  if (offset < 0) return nullptr;
+  return compensations_ + offset + element * layout_.rows * CompensationBytesOfRow(stage, result);
+}
+
+int64_t StageRunner::CompensationBytesOfRow(size_t stage, size_t result) const {
+  const TileProgram& program = stages_.program.stages[stage].program;
+  return CompensationsOfRow(program, program.results[result]) *
+         BytesOf(program.results[result].array.type);
+}
+
 void StageRunner::Pack(StageTask& task, Range columns) const {
   task.packed = columns;
   for (size_t i = 0; i < stages_.program.stages.size(); ++i) {
@@ -110,6 +142,10 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
     results.push_back(BaseOf(number, stage.results[i], stage.program.results[i].array.type,
                              StridesOfResult(number, i), task, rows.begin));
   }
+  std::vector<void*> compensations;
+  for (size_t i = 0; i < stage.results.size(); ++i) {
+    compensations.push_back(CompensationsOf(number, i, task.element));
+  }
   std::vector<int64_t> lengths = layout.lengths;
   // What of each axis is computed.
   std::vector<int64_t> begins(axes, 0);
@@ -136,6 +172,7 @@ void StageRunner::RunStage(size_t number, const StageTask& task, Range rows, Ran
   }
   KernelCall call = {.operands = operands.data(),
                      .results = results.data(),
+                     .compensations = compensations.data(),
                      .strides = strides_[number].data(),
                      .lengths = lengths.data(),
                      .row_begin = rows.begin,

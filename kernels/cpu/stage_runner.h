@@ -35,9 +35,17 @@ struct StageTask {
 
 class StageRunner {
  public:
-  // All of these have to live as long. Parts lie as their results say.
+  // All of these have to live as long. Parts lie as their results say. What rounding takes from
+  // sums over columns is kept in `compensations`, which the layout says the size of.
   StageRunner(const CompiledStages& stages, llvm::ArrayRef<KernelArray> operands,
-              llvm::ArrayRef<KernelArray> results, const StagesLayout& layout);
+              llvm::ArrayRef<KernelArray> results, const StagesLayout& layout, char* compensations);
+
+  // Before the first task.
+  void ForgetRounding() const;
+  // Before sums of some rows begin anew, or go on in other proportions.
+  void ForgetRounding(size_t stage, size_t result, const StageTask& task, Range rows) const;
+  // What rounding took from the rows' sums, as seen from row 0; null if it is not kept.
+  char* CompensationsOf(size_t stage, size_t result, int64_t element) const;
 
   // Packs what is packed once for some columns, or for all.
   void Pack(StageTask& task, Range columns) const;
@@ -57,6 +65,7 @@ class StageRunner {
                const StageTask& task, int64_t row_begin) const;
 
  private:
+  int64_t CompensationBytesOfRow(size_t stage, size_t result) const;
   void AddStrides(const Stage& stage, const StagePlace& place, const TileArray& array);
   void RunStage(size_t number, const StageTask& task, Range rows, Range columns, bool packs) const;
   void RunColumns(size_t number, KernelCall call, Range columns, Range packed, bool packs) const;
@@ -65,6 +74,7 @@ class StageRunner {
   llvm::ArrayRef<KernelArray> operands_;
   llvm::ArrayRef<KernelArray> results_;
   const StagesLayout& layout_;
+  char* compensations_;
   // Of each stage: for each operand, then for each result, one number for each axis.
   std::vector<std::vector<int64_t>> strides_;
   int64_t column_step_ = 1;

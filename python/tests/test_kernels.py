@@ -201,6 +201,26 @@ def test_batches():
     check(function, *arguments, limit=LIMIT)
 
 
+@pytest.mark.parametrize("rows, columns", [(1009, 40009), (40009, 1009), (10007, None)])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_sums_of_equal_numbers(rows, columns, axis):
+    """Each is rounded to the same side, and the sum keeps its digits nevertheless."""
+    x = random(rows, 3)
+    y = x if columns is None else random(columns, 3, seed=1)
+    sizes = len(x), len(y)
+
+    def sums(x, y, numbers):
+        return jnp.sum(jnp.where(squared_distances(x, y) < 1e4, numbers, 0), axis=axis)
+
+    shape = [size if axis is not None and i != axis else 1 for i, size in enumerate(sizes)]
+    numbers = jax.random.uniform(jax.random.key(2), shape, minval=0.5)
+    assert uses_kernels(sums, x, y, numbers, limit=4000 * KB)
+    found = plimsoll.jit(sums, memory_limit=4000 * KB)(x, y, numbers)
+    count = np.prod(sizes) if axis is None else sizes[axis]
+    exact = np.asarray(numbers, np.float64).reshape(np.shape(found)) * count
+    assert np.max(np.abs(np.asarray(found) / exact - 1)) <= 4 * jnp.finfo("float32").eps
+
+
 def test_halves_are_added_in_single_precision():
     arguments = random(701, 3), random(997, 3, seed=1), random(997, seed=2)
     given = [argument.astype(jnp.bfloat16) for argument in arguments]
