@@ -19,28 +19,6 @@
 namespace plimsoll {
 namespace {
 
-// A loop over the same steps in a scattered order.
-void EmitScattered(KernelFrame& frame, llvm::Value* end, llvm::Value* step,
-                   llvm::function_ref<void(llvm::Value*)> body) {
-  // It has no divisor in common with their number, which is smaller.
-  constexpr int64_t kPrime = 10007;
-  llvm::IRBuilder<>& builder = frame.builder;
-  llvm::Value* leap = builder.CreateMul(
-      builder.CreateSRem(frame.Number(kPrime),
-                         builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, frame.Number(1),
-                                                       builder.CreateSDiv(end, step))),
-      step);
-  llvm::Value* place = frame.Allocate(frame.i64);
-  builder.CreateStore(frame.Number(0), place);
-  frame.Loop(frame.Number(0), end, step, [&](llvm::Value*) {
-    llvm::Value* position = builder.CreateLoad(frame.i64, place);
-    body(position);
-    llvm::Value* next = builder.CreateAdd(position, leap);
-    llvm::Value* is_behind = builder.CreateICmpSGE(next, end);
-    builder.CreateStore(builder.CreateSelect(is_behind, builder.CreateSub(next, end), next), place);
-  });
-}
-
 // What all columns of a block go through, for a handful of rows or for the fewer that there are.
 class RowsEmitter {
  public:
@@ -63,16 +41,16 @@ class RowsEmitter {
     values_.EmitLevel(Level::kRow, rest);
     results_.BeginRows(rest);
     llvm::Value* length = builder_.CreateSub(frame_.column_end, frame_.column_begin);
-    llvm::Value* step = frame_.Number(int64_t{shape.vectors} * shape.lanes);
-    llvm::Value* end = builder_.CreateSub(length, builder_.CreateSRem(length, step));
+    const int64_t step = int64_t{shape.vectors} * shape.lanes;
+    llvm::Value* end = builder_.CreateSub(length, builder_.CreateSRem(length, frame_.Number(step)));
     // Columns that are left over, and all columns where rows are missing: both are few, and the
     // code for them should be small.
     end = builder_.CreateSelect(is_there.back(), end, frame_.Number(0));
     const auto emit_whole = [&](llvm::Value* column) { EmitColumns(whole, column); };
     if (IsScattered(frame_.program)) {
-      EmitScattered(frame_, end, step, emit_whole);
+      EmitScattered(end, step, emit_whole);
     } else {
-      EmitInRuns(frame_.Number(0), end, shape.vectors * shape.lanes, emit_whole);
+      EmitInRuns(frame_.Number(0), end, step, emit_whole);
     }
     rest.last_column = builder_.CreateSub(frame_.column_end, frame_.Number(1));
     EmitInRuns(end, length, shape.lanes, [&](llvm::Value* column) {
@@ -101,6 +79,28 @@ class RowsEmitter {
                                                             builder_.CreateAdd(run, length), end);
       frame_.Loop(run, run_end, frame_.Number(step), body);
       results_.FinishRun();
+    });
+  }
+
+  // The same from 0 on, in a scattered order.
+  void EmitScattered(llvm::Value* end, int64_t step, llvm::function_ref<void(llvm::Value*)> body) {
+    // It has no divisor in common with their number, which is smaller.
+    constexpr int64_t kPrime = 10007;
+    llvm::Value* count = builder_.CreateSDiv(end, frame_.Number(step));
+    llvm::Value* leap = builder_.CreateMul(
+        builder_.CreateSRem(
+            frame_.Number(kPrime),
+            builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, frame_.Number(1), count)),
+        frame_.Number(step));
+    llvm::Value* place = frame_.Allocate(frame_.i64);
+    builder_.CreateStore(frame_.Number(0), place);
+    EmitInRuns(frame_.Number(0), end, step, [&](llvm::Value*) {
+      llvm::Value* position = builder_.CreateLoad(frame_.i64, place);
+      body(position);
+      llvm::Value* next = builder_.CreateAdd(position, leap);
+      llvm::Value* is_behind = builder_.CreateICmpSGE(next, end);
+      builder_.CreateStore(builder_.CreateSelect(is_behind, builder_.CreateSub(next, end), next),
+                           place);
     });
   }
 

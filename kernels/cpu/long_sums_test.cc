@@ -73,6 +73,29 @@ TYPED_TEST(LongSumsTest, OfEqualNumbersKeepTheirDigits) {
   }
 }
 
+// Where the best are wanted as well, columns are visited in a scattered order.
+TYPED_TEST(LongSumsTest, BesideTheBestColumns) {
+  const std::string name = kType<TypeParam> == ScalarType::kF32 ? "f32" : "f64";
+  const auto kernel = Compile(StrCat("axes r c t0=2\noperand ", name, "[r]\noperand ", name,
+                                     "[c]\n%0 = load 0\n%1 = load 1\n",
+                                     "%2 = multiply %0, %1\n%3 = iota i32 c\nresult ", name,
+                                     "[r, t0] = top c %2\nresult i32[r, t0]",
+                                     " = with 0 c %3\nresult ", name, "[r] = add c %2\n"));
+  ASSERT_NE(kernel, nullptr);
+  for (const int64_t columns : {1, 31, 512, 2048, 5003, 20011}) {
+    constexpr int64_t kRows = 7;
+    const double number = RoundTo(kType<TypeParam>, 0.7123457);
+    const std::vector<NumberArray> results = RunOnNumbers(
+        *kernel, {kRows, columns, 2},
+        {{.shape = {kRows}, .numbers = std::vector<double>(kRows, number)},
+         {.shape = {columns}, .numbers = std::vector<double>(static_cast<size_t>(columns), 1)}});
+    const double right = number * static_cast<double>(columns);
+    for (const double found : results[2].numbers) {
+      EXPECT_NEAR(found, right, 4 * std::numeric_limits<TypeParam>::epsilon() * right) << columns;
+    }
+  }
+}
+
 TYPED_TEST(LongSumsTest, AreTheSameForEveryNumberOfThreads) {
   std::vector<double> rows;
   for (int i = 0; i < 5003; ++i) rows.push_back(std::sin(i));
