@@ -80,9 +80,9 @@ ValueEmitter::ValueEmitter(KernelFrame& frame)
     const auto has_sum = [&](int operand) { return has_sum_[static_cast<size_t>(operand)]; };
     has_sum_.push_back(op.kind == TileOpKind::kFold || llvm::any_of(op.operands, has_sum));
   }
-  divides_columns_.resize(frame.program.ops.size());
+  is_divisor_.resize(frame.program.ops.size());
   for (const TileOp& op : frame.program.ops) {
-    if (DividesColumns(op)) divides_columns_[static_cast<size_t>(op.operands[1])] = true;
+    if (DividesColumns(op)) is_divisor_[static_cast<size_t>(op.operands[1])] = true;
   }
 }
 
@@ -117,7 +117,7 @@ const Bundle& ValueEmitter::Get(int op, const ShortIndex& index, const Tile& til
   auto found = made.find(key);
   if (found == made.end()) {
     Bundle bundle = Emit(frame_.program.ops[op], key.second, tile);
-    if (divides_columns_[op]) divisors_.insert_or_assign(key, DivisorOf(bundle));
+    if (is_divisor_[op]) divisors_.insert_or_assign(key, DivisorOf(bundle));
     found = made.emplace(std::move(key), std::move(bundle)).first;
   }
   return found->second;

@@ -65,7 +65,7 @@ class ValueEmitter {
   std::vector<Sign> signs_;    // Of all ops.
   std::vector<bool> has_sum_;  // Whether an op is a fold, or made of one.
   bool subtracts_with_products_;
-  std::vector<bool> divides_columns_;  // Whether an op's value is a divisor of such an op.
+  std::vector<bool> is_divisor_;  // Whether all columns of a row are divided by an op's value.
   Made made_[3];
   std::map<Key, Divisor> divisors_;
 };
