@@ -148,7 +148,7 @@ TYPED_TEST(LongSumsTest, GoOnFromWhatIsInMemory) {
   for (int64_t i = 0; i < kCount; ++i) {
     AddCompensated(kType<TypeParam>, sums, 2, compensations, 1, numbers, 2);
   }
-  const auto right = static_cast<TypeParam>(static_cast<long double>(number) * kCount);
+  const auto right = static_cast<TypeParam>(static_cast<double>(number) * kCount);
   EXPECT_EQ(sums[0], right);
   EXPECT_EQ(sums[1], -1);
   EXPECT_EQ(sums[2], -right);
