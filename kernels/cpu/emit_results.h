@@ -75,14 +75,15 @@ class ResultEmitter {
   void Write(const TileResult& result, int number, const ShortIndex& index, const Bundle& values,
              const Tile& tile);
 
-  KernelFrame& frame_;
-  llvm::IRBuilder<>& builder_;
-  ValueEmitter& values_;
-  TopEmitter top_;
   // Calls `visit` with the place of a vector of columns in a sum of some rows, and in the result.
   void ForEachRowSum(llvm::function_ref<void(const TileResult&, llvm::Value*, llvm::Value*)> visit);
   // Where a vector of columns of a sum of some rows is.
   llvm::Value* RowSumAddress(int number, const ShortIndex& index, llvm::Value* column_in_block);
+
+  KernelFrame& frame_;
+  llvm::IRBuilder<>& builder_;
+  ValueEmitter& values_;
+  TopEmitter top_;
   bool has_runs_ = false;
   // What there is so far, and without the present run.
   Accumulators accumulators_;
