@@ -9,6 +9,7 @@
 #include "kernels/cpu/long_sums.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/Instructions.h"
@@ -501,25 +502,17 @@ void ResultEmitter::FinishRows(const Tile& tile) {
     }
     const ScalarType type = result.array.type;
     llvm::VectorType* vector_type = frame_.VectorOf(RegisterType(builder_.getContext(), type));
-    const auto all_runs = runs_before_.find(key);
+    const auto runs = runs_before_.find(key);
+    const std::vector<llvm::Value*>& all = runs == runs_before_.end() ? places : runs->second;
     std::vector<Bundle> totals;
     for (int row = 0; row < tile.rows; ++row) {
       std::optional<Bundle> sum;
       for (int vector = 0; vector < frame_.shape.vectors; ++vector) {
-        llvm::Value* place = all_runs == runs_before_.end()
-                                 ? places[Place(row, vector, frame_.shape.vectors)]
-                                 : all_runs->second[Place(row, vector, frame_.shape.vectors)];
+        llvm::Value* place = all[Place(row, vector, frame_.shape.vectors)];
         const Bundle next(frame_.emitter, {builder_.CreateLoad(vector_type, place)});
         sum = sum ? EmitReducer(result.reducer, type, *sum, next) : next;
       }
-      for (int half = frame_.shape.lanes / 2; half > 0; half /= 2) {
-        const Bundle a(frame_.emitter, {builder_.CreateShuffleVector((*sum)[0], Lanes(0, half))});
-        const Bundle b(frame_.emitter,
-                       {builder_.CreateShuffleVector((*sum)[0], Lanes(half, half))});
-        sum = EmitReducer(result.reducer, type, a, b);
-      }
-      totals.emplace_back(frame_.emitter,
-                          Bundle::Values{builder_.CreateExtractElement((*sum)[0], uint64_t{0})});
+      totals.push_back(*sum);
     }
     // What is left of all rows keeps more digits if a handful of them are added first, in pairs.
     while ((result.reduced & kRowBit) != 0 && totals.size() > 1) {
@@ -531,39 +524,69 @@ void ResultEmitter::FinishRows(const Tile& tile) {
       totals = std::move(pairs);
     }
     for (size_t row = 0; row < totals.size(); ++row) {
-      AddToRow(number, index, tile.row_numbers[row], totals[row]);
+      AddToRow(number, index, tile.row_numbers[row], totals[row][0]);
     }
   }
 }
 
 void ResultEmitter::AddToRow(int number, const ShortIndex& index, llvm::Value* row,
-                             const Bundle& total) {
+                             llvm::Value* totals) {
   const TileResult& result = frame_.program.results[static_cast<size_t>(number)];
-  const ScalarType type = result.array.type;
-  const llvm::Align align(static_cast<uint64_t>(BytesOf(type)));
   llvm::Value* address = frame_.Address(frame_.results[static_cast<size_t>(number)], result.array,
                                         row, nullptr, index);
+  llvm::Value* beside = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+  if (IsSumOverColumns(result)) {
+    llvm::Value* place = frame_.Number(frame_.ShortNumber(AxesOf(result.array), index));
+    if ((result.reduced & kRowBit) == 0) {
+      llvm::Value* count = frame_.Number(CompensationsOfRow(frame_.program, result));
+      place = builder_.CreateAdd(builder_.CreateMul(row, count), place);
+    }
+    const int64_t bytes = BytesOf(result.array.type);
+    beside = frame_.Offset(frame_.compensations[static_cast<size_t>(number)],
+                           builder_.CreateMul(place, frame_.Number(bytes)));
+  }
+  builder_.CreateCall(FunctionThatAdds(result), {address, beside, totals});
+}
+
+llvm::Function* ResultEmitter::FunctionThatAdds(const TileResult& result) {
+  const ScalarType type = result.array.type;
+  llvm::Function*& function = functions_that_add_[{result.reducer, type}];
+  if (function != nullptr) return function;
+  llvm::VectorType* vector = frame_.VectorOf(RegisterType(builder_.getContext(), type));
+  function = CreateFunction(
+      frame_.emitter,
+      llvm::FunctionType::get(builder_.getVoidTy(), {frame_.pointer, frame_.pointer, vector},
+                              /*isVarArg=*/false),
+      StrCat(ShortName(result.reducer), "_", Name(type)));
+  function->setLinkage(llvm::GlobalValue::InternalLinkage);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  const llvm::IRBuilderBase::InsertPointGuard guard(builder_);
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(builder_.getContext(), "entry", function));
+  llvm::Value* address = function->getArg(0);
+  llvm::Value* totals = function->getArg(2);
+  for (int half = frame_.shape.lanes / 2; half > 0; half /= 2) {
+    const Bundle a(frame_.emitter, {builder_.CreateShuffleVector(totals, Lanes(0, half))});
+    const Bundle b(frame_.emitter, {builder_.CreateShuffleVector(totals, Lanes(half, half))});
+    totals = EmitReducer(result.reducer, type, a, b)[0];
+  }
+  const Bundle total(frame_.emitter, {builder_.CreateExtractElement(totals, uint64_t{0})});
+  const llvm::Align align(static_cast<uint64_t>(BytesOf(type)));
   llvm::Value* loaded =
       builder_.CreateAlignedLoad(MemoryType(builder_.getContext(), type), address, align);
-  const Bundle before(frame_.emitter, {FromMemory(frame_.emitter, type, loaded)});
-  if (!IsSumOverColumns(result)) {
-    const Bundle after = EmitReducer(result.reducer, type, before, total);
-    builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after[0]), address, align);
-    return;
+  Bundle sum(frame_.emitter, {FromMemory(frame_.emitter, type, loaded)});
+  if (IsSumOverColumns(result)) {
+    llvm::Value* beside = function->getArg(1);
+    llvm::Value* compensation = builder_.CreateAlignedLoad(vector->getElementType(), beside, align);
+    const CompensatedSum after = EmitCompensated(
+        {.sum = sum, .compensation = Bundle(frame_.emitter, {compensation})}, total);
+    builder_.CreateAlignedStore(after.compensation[0], beside, align);
+    sum = after.sum;
+  } else {
+    sum = EmitReducer(result.reducer, type, sum, total);
   }
-  llvm::Value* place = frame_.Number(frame_.ShortNumber(AxesOf(result.array), index));
-  if ((result.reduced & kRowBit) == 0) {
-    llvm::Value* count = frame_.Number(CompensationsOfRow(frame_.program, result));
-    place = builder_.CreateAdd(builder_.CreateMul(row, count), place);
-  }
-  llvm::Value* beside = frame_.Offset(frame_.compensations[static_cast<size_t>(number)],
-                                      builder_.CreateMul(place, frame_.Number(BytesOf(type))));
-  llvm::Value* compensation =
-      builder_.CreateAlignedLoad(RegisterType(builder_.getContext(), type), beside, align);
-  const CompensatedSum after = EmitCompensated(
-      {.sum = before, .compensation = Bundle(frame_.emitter, {compensation})}, total);
-  builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, after.sum[0]), address, align);
-  builder_.CreateAlignedStore(after.compensation[0], beside, align);
+  builder_.CreateAlignedStore(ToMemory(frame_.emitter, type, sum[0]), address, align);
+  builder_.CreateRetVoid();
+  return function;
 }
 
 }  // namespace plimsoll

@@ -52,8 +52,11 @@ class ResultEmitter {
   bool IsTop(const TileResult& result) const;
   // The results that go with one.
   std::vector<int> FollowersOf(int number) const;
-  // Adds what a row came to, to what is there.
-  void AddToRow(int number, const ShortIndex& index, llvm::Value* row, const Bundle& total);
+  // Adds what a row came to, in each lane, to what is there.
+  void AddToRow(int number, const ShortIndex& index, llvm::Value* row, llvm::Value* totals);
+  // What does so, called with the place in memory, that of its compensation, and the lanes: kernels
+  // with many results have shorter code that way.
+  llvm::Function* FunctionThatAdds(const TileResult& result);
   // Keeps the better of two values of a result, with those that follow it, `numbers` in all. On
   // equality the one with the lower first follower, if `positions_decide`, else the left one.
   std::vector<llvm::Value*> Better(llvm::ArrayRef<int> numbers, llvm::ArrayRef<llvm::Value*> left,
@@ -88,6 +91,7 @@ class ResultEmitter {
   // What there is so far, and without the present run.
   Accumulators accumulators_;
   Accumulators runs_before_;
+  std::map<std::pair<Opcode, ScalarType>, llvm::Function*> functions_that_add_;
   // By result: the sums of some rows, for the columns of a block.
   std::map<int, llvm::Value*> row_sums_;
 };
