@@ -3,8 +3,6 @@
 #ifndef PLIMSOLL_ANALYSIS_MACHINE_SPEED_H_
 #define PLIMSOLL_ANALYSIS_MACHINE_SPEED_H_
 
-#include <cstdint>
-
 namespace plimsoll {
 
 // What things take, in times of what they take on the machine that the estimates of run_time.h were
@@ -14,8 +12,6 @@ struct MachineSpeed {
   double elementwise = 1;  // What else is computed in registers.
   double memory = 1;       // To read and write what the caches do not hold.
   double pages = 1;        // To take memory from the system.
-  // Values that are not larger stay in the caches from one op to the next.
-  int64_t cached_bytes = 8 << 20;
 
   bool operator==(const MachineSpeed&) const = default;
 };

@@ -272,6 +272,7 @@ constexpr double kSecondsPerKernel = 3e-6;
 // Of values that are not fused: written once, and read by each user.
 constexpr double kSecondsPerByte = 1.2e-11;
 // The same in loops, for values that the cache does not hold from one op to the next.
+constexpr int64_t kCachedBytes = 8 << 20;
 constexpr double kSecondsPerFarByte = 5e-11;
 // XLA takes its temporaries anew in each run, and the system hands them out page by page.
 constexpr double kSecondsPerTemporaryByte = 2.7e-10;
@@ -293,8 +294,7 @@ double BatchOf(const Op& product) {
 double SecondsToRead(const Value& factor, double products) {
   const int64_t bytes = BytesOf(factor);
   const double times = products > ElementCount(factor) ? 3 : 1;
-  const double rate =
-      bytes > SpeedOfMachine().cached_bytes ? times * kSecondsPerFarByte : kSecondsPerFactorByte;
+  const double rate = bytes > kCachedBytes ? times * kSecondsPerFarByte : kSecondsPerFactorByte;
   return static_cast<double>(bytes) * rate * SpeedOfMachine().memory;
 }
 
@@ -426,7 +426,7 @@ double SecondsInMemory(const Value& value, Runner runner) {
   // A loop's state is read and written where it is used, chunk by chunk most often.
   if (op.Is(Opcode::kWhile)) return start;
   const auto touched = static_cast<double>(1 + value.use_count());
-  const bool is_far = runner.is_loop && bytes > SpeedOfMachine().cached_bytes;
+  const bool is_far = runner.is_loop && bytes > kCachedBytes;
   const double rate = is_far ? kSecondsPerFarByte : kSecondsPerByte;
   return start + touched * static_cast<double>(bytes) * rate * SpeedOfMachine().memory;
 }

@@ -69,8 +69,6 @@ int64_t SecondCacheBytes() {
   return bytes;
 }
 
-int64_t ThirdCacheBytes() { return std::max<int64_t>(0, sysconf(_SC_LEVEL3_CACHE_SIZE)); }
-
 StatusOr<CpuMachine> MachineNamed(const std::string& name) {
   CpuMachine machine;
   if (name == "aarch64") {

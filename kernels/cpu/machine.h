@@ -30,8 +30,6 @@ struct CpuMachine {
 const CpuMachine& HostMachine();
 // What one of its cores has for itself beyond its first cache.
 int64_t SecondCacheBytes();
-// What the cores have together; 0 if it is not known.
-int64_t ThirdCacheBytes();
 // Another one of the same or another kind, to see what code for it looks like: "x86-64-v3",
 // "x86-64-v4", "aarch64". The latter only where LLVM was linked for it.
 StatusOr<CpuMachine> MachineNamed(const std::string& name);

@@ -33,8 +33,6 @@ constexpr int64_t kBytes = 16 << 20;
 constexpr int64_t kPageBytes = 4096;
 // No machine is faster or slower by more.
 constexpr double kMostRatio = 16;
-constexpr int64_t kLeastCached = 8 << 20;
-constexpr int64_t kMostCached = 256 << 20;
 
 constexpr std::string_view kProducts = R"(axes r c l0
 operand f32[r, l0]
@@ -134,9 +132,6 @@ double SecondsToTake() {
   });
 }
 
-// Much of the third cache is others' most of the time.
-int64_t CachedBytes() { return std::clamp(ThirdCacheBytes() / 4, kLeastCached, kMostCached); }
-
 double Rounded(double seconds, double usual) {
   const double ratio = std::clamp(seconds / usual, 1 / kMostRatio, kMostRatio);
   return std::exp2(std::round(2 * std::log2(ratio)) / 2);
@@ -153,8 +148,7 @@ StatusOr<MachineSpeed> MeasureMachine(KernelStore& store) {
   return MachineSpeed{.products = Rounded(products, kProductsSeconds),
                       .elementwise = Rounded(elementwise, kElementwiseSeconds),
                       .memory = Rounded(SecondsToCopy(), kMemorySeconds),
-                      .pages = Rounded(SecondsToTake(), kPagesSeconds),
-                      .cached_bytes = CachedBytes()};
+                      .pages = Rounded(SecondsToTake(), kPagesSeconds)};
 }
 
 StatusOr<MachineSpeed> FindMachineSpeed(KernelStore& store) {
@@ -168,33 +162,24 @@ StatusOr<MachineSpeed> FindMachineSpeed(KernelStore& store) {
 }
 
 std::string WriteSpeed(const MachineSpeed& speed) {
-  return StrCat(speed.products, " ", speed.elementwise, " ", speed.memory, " ", speed.pages, " ",
-                speed.cached_bytes);
+  return StrCat(speed.products, " ", speed.elementwise, " ", speed.memory, " ", speed.pages);
 }
 
 StatusOr<MachineSpeed> ReadSpeed(std::string_view text) {
-  llvm::SmallVector<llvm::StringRef, 5> words;
+  llvm::SmallVector<llvm::StringRef, 4> words;
   llvm::SplitString(text, words, " ");
-  const auto number_at = [&](size_t place, auto least, auto most) {
-    auto number = decltype(least){};
-    const llvm::StringRef word = words.size() == 5 ? words[place] : llvm::StringRef();
+  std::vector<double> numbers;
+  for (const llvm::StringRef word : words) {
+    double number = 0;
     const auto [end, error] = std::from_chars(word.begin(), word.end(), number);
-    const bool is_possible = number >= least && number <= most;
-    return error == std::errc() && end == word.end() && is_possible ? number : 0;
-  };
-  const auto ratio_at = [&](size_t place) { return number_at(place, 1 / kMostRatio, kMostRatio); };
-  const MachineSpeed speed = {.products = ratio_at(0),
-                              .elementwise = ratio_at(1),
-                              .memory = ratio_at(2),
-                              .pages = ratio_at(3),
-                              .cached_bytes = number_at(4, kLeastCached, kMostCached)};
-  for (const double number : {speed.products, speed.elementwise, speed.memory, speed.pages,
-                              static_cast<double>(speed.cached_bytes)}) {
-    if (number == 0) {
-      return Status(ErrorCode::kBrokenText, StrCat("`", text, "` is no speed of a machine"));
-    }
+    const bool is_possible = number >= 1 / kMostRatio && number <= kMostRatio;
+    if (error == std::errc() && end == word.end() && is_possible) numbers.push_back(number);
   }
-  return speed;
+  if (numbers.size() != 4 || words.size() != 4) {
+    return Status(ErrorCode::kBrokenText, StrCat("`", text, "` is no speed of a machine"));
+  }
+  return MachineSpeed{
+      .products = numbers[0], .elementwise = numbers[1], .memory = numbers[2], .pages = numbers[3]};
 }
 
 }  // namespace plimsoll

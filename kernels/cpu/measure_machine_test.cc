@@ -26,13 +26,11 @@ TEST(MeasureMachine, GivesPowersOfTheRootOfTwo) {
   ExpectPossible(speed->elementwise);
   ExpectPossible(speed->memory);
   ExpectPossible(speed->pages);
-  EXPECT_GE(speed->cached_bytes, 8 << 20);
 }
 
 TEST(FindMachineSpeed, TakesWhatIsKept) {
   const TemporaryFolder folder;
-  const MachineSpeed kept = {
-      .products = 16, .elementwise = 0.0625, .memory = 8, .pages = 0.125, .cached_bytes = 9 << 20};
+  const MachineSpeed kept = {.products = 16, .elementwise = 0.0625, .memory = 8, .pages = 0.125};
   {
     KernelStore store(folder.path());
     store.PutText("speed of the machine", WriteSpeed(kept));
@@ -46,7 +44,7 @@ TEST(FindMachineSpeed, TakesWhatIsKept) {
 TEST(FindMachineSpeed, MeasuresWhereNothingUsefulIsKept) {
   const TemporaryFolder folder;
   KernelStore store(folder.path());
-  store.PutText("speed of the machine", "1 1 fast 1 8388608");
+  store.PutText("speed of the machine", "1 1 fast 1");
   const StatusOr<MachineSpeed> found = FindMachineSpeed(store);
   ASSERT_TRUE(found.ok());
   ExpectPossible(found->products);
@@ -55,12 +53,10 @@ TEST(FindMachineSpeed, MeasuresWhereNothingUsefulIsKept) {
 
 TEST(ReadSpeed, RefusesWhatNoMachineHas) {
   for (const char* text :
-       {"", "1 1 1 8388608", "1 1 1 1 1", "1 1 1 1 8388608 1", "1 1 1 0 8388608",
-        "1 1 1 nan 8388608", "1 1 1 1e9 8388608", "1 -1 1 1 8388608", "1 1 1 1 1e7"}) {
+       {"", "1 1 1", "1 1 1 1 1", "1 1 1 0", "1 1 1 nan", "1 1 1 1e9", "1 -1 1 1"}) {
     EXPECT_FALSE(ReadSpeed(text).ok()) << text;
   }
-  const MachineSpeed speed = {
-      .products = 2, .elementwise = 0.5, .memory = 1, .pages = 4, .cached_bytes = 100 << 20};
+  const MachineSpeed speed = {.products = 2, .elementwise = 0.5, .memory = 1, .pages = 4};
   EXPECT_EQ(*ReadSpeed(WriteSpeed(speed)), speed);
 }
 
