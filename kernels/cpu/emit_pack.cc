@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/kernel_array.h"
 #include "kernels/cpu/transpose_columns.h"
 #include "kernels/tile_program.h"
 #include "llvm/ADT/STLExtras.h"
@@ -121,9 +122,9 @@ class Packer {
       if (index[place] != 0) continue;
       ShortIndex next = index;
       next[place] = 1;
-      const int64_t numbers =
-          is_long ? frame_.program.ShortCount(axes)
-                  : frame_.ShortNumber(axes, next) - frame_.ShortNumber(axes, index);
+      const int64_t numbers = is_long ? frame_.program.ShortCount(axes)
+                                      : ShortNumber(frame_.program, axes, next) -
+                                            ShortNumber(frame_.program, axes, index);
       llvm::Value* column = builder_.CreateAdd(frame_.column_begin, vector);
       llvm::Value* arguments[] = {
           frame_.PackedAddress(operand_, vector, 0, index),

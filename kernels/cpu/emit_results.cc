@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/kernel_array.h"
 #include "kernels/cpu/long_sums.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -105,7 +106,8 @@ llvm::Value* ResultEmitter::RowSumAddress(int number, const ShortIndex& index,
   const TileArray& array = frame_.program.results[static_cast<size_t>(number)].array;
   const int64_t bytes = BytesOf(array.type);
   llvm::Value* column = builder_.CreateMul(column_in_block, frame_.Number(bytes));
-  const int64_t line = frame_.ShortNumber(AxesOf(array), index) * frame_.shape.block * bytes;
+  const int64_t line =
+      ShortNumber(frame_.program, AxesOf(array), index) * frame_.shape.block * bytes;
   return frame_.Offset(frame_.Offset(row_sums_[number], column), frame_.Number(line));
 }
 
@@ -124,14 +126,15 @@ void ResultEmitter::MakeAccumulators(int rows) {
     llvm::VectorType* vector = frame_.VectorOf(RegisterType(builder_.getContext(), type));
     llvm::Value* neutral = builder_.CreateVectorSplat(frame_.shape.lanes, Neutral(result));
     for (const ShortIndex& index : frame_.ShortIndices(AxesOf(result.array))) {
-      for (Accumulators* each : {&accumulators_, &runs_before_}) {
-        if (each == &runs_before_ && !(has_runs_ && IsSumOverColumns(result))) continue;
-        std::vector<llvm::Value*>& places = (*each)[{static_cast<int>(i), index}];
+      const auto make = [&](Accumulators& accumulators) {
+        std::vector<llvm::Value*>& places = accumulators[{static_cast<int>(i), index}];
         for (int j = 0; j < rows * frame_.shape.vectors; ++j) {
           places.push_back(frame_.Allocate(vector));
           builder_.CreateStore(neutral, places.back());
         }
-      }
+      };
+      make(accumulators_);
+      if (has_runs_ && IsSumOverColumns(result)) make(runs_before_);
     }
   }
 }
@@ -536,7 +539,7 @@ void ResultEmitter::AddToRow(int number, const ShortIndex& index, llvm::Value* r
                                         row, nullptr, index);
   llvm::Value* beside = llvm::ConstantPointerNull::get(builder_.getPtrTy());
   if (IsSumOverColumns(result)) {
-    llvm::Value* place = frame_.Number(frame_.ShortNumber(AxesOf(result.array), index));
+    llvm::Value* place = frame_.Number(ShortNumber(frame_.program, AxesOf(result.array), index));
     if ((result.reduced & kRowBit) == 0) {
       llvm::Value* count = frame_.Number(CompensationsOfRow(frame_.program, result));
       place = builder_.CreateAdd(builder_.CreateMul(row, count), place);

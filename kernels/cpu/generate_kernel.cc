@@ -73,13 +73,11 @@ class RowsEmitter {
       frame_.Loop(begin, end, frame_.Number(step), body);
       return;
     }
-    llvm::Value* length = frame_.Number(step * kNumbersSummed);
-    frame_.Loop(begin, end, length, [&](llvm::Value* run) {
-      llvm::Value* run_end = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                                            builder_.CreateAdd(run, length), end);
-      frame_.Loop(run, run_end, frame_.Number(step), body);
-      results_.FinishRun();
-    });
+    frame_.LoopInPieces(begin, end, step * kNumbersSummed,
+                        [&](llvm::Value* run_begin, llvm::Value* run_end) {
+                          frame_.Loop(run_begin, run_end, frame_.Number(step), body);
+                          results_.FinishRun();
+                        });
   }
 
   // The same from 0 on, in a scattered order.
@@ -132,14 +130,12 @@ void EmitKernel(KernelFrame& frame) {
     return;
   }
   // Some of the rows are summed before they are added to the others.
-  llvm::Value* length = frame.Number(int64_t{frame.shape.rows} * kNumbersSummed);
-  frame.Loop(frame.row_begin, frame.row_end, length, [&](llvm::Value* begin) {
-    results.BeginSumsOverRows();
-    emit_rows(begin,
-              frame.builder.CreateBinaryIntrinsic(
-                  llvm::Intrinsic::smin, frame.builder.CreateAdd(begin, length), frame.row_end));
-    results.FinishSumsOverRows();
-  });
+  frame.LoopInPieces(frame.row_begin, frame.row_end, int64_t{frame.shape.rows} * kNumbersSummed,
+                     [&](llvm::Value* begin, llvm::Value* end) {
+                       results.BeginSumsOverRows();
+                       emit_rows(begin, end);
+                       results.FinishSumsOverRows();
+                     });
 }
 
 }  // namespace

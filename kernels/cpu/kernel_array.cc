@@ -30,6 +30,16 @@ std::vector<int64_t> AxisStrides(const TileProgram& program, const TileArray& ar
   return strides;
 }
 
+int64_t ShortNumber(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_t> positions) {
+  int64_t number = 0;
+  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
+    if (program.axes[axis].kind != TileAxisKind::kShort) continue;
+    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
+    number = number * program.axes[axis].length + positions[axis];
+  }
+  return number;
+}
+
 StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
                                            llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,
                                            llvm::ArrayRef<llvm::ArrayRef<int64_t>> results) {

@@ -29,6 +29,9 @@ std::vector<llvm::ArrayRef<int64_t>> ShapesOf(llvm::ArrayRef<KernelArray> arrays
 std::vector<int64_t> AxisStrides(const TileProgram& program, const TileArray& array,
                                  llvm::ArrayRef<int64_t> shape);
 
+// The number of a position along the short axes of the set, the last axis fastest.
+int64_t ShortNumber(const TileProgram& program, AxisSet set, llvm::ArrayRef<int64_t> positions);
+
 // The lengths of a program's axes; the operands and results must agree on them.
 StatusOr<std::vector<int64_t>> AxisLengths(const TileProgram& program,
                                            llvm::ArrayRef<llvm::ArrayRef<int64_t>> operands,

@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/emit_for.h"
 #include "kernels/cpu/emit_op.h"
+#include "kernels/cpu/kernel_array.h"
 #include "kernels/cpu/kernel_call.h"
 #include "kernels/cpu/long_sums.h"
 #include "llvm/IR/Constants.h"
@@ -112,6 +113,14 @@ void KernelFrame::Loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step,
   EmitFor(builder, begin, end, step, body);
 }
 
+void KernelFrame::LoopInPieces(llvm::Value* begin, llvm::Value* end, int64_t length,
+                               llvm::function_ref<void(llvm::Value*, llvm::Value*)> body) {
+  Loop(begin, end, Number(length), [&](llvm::Value* piece) {
+    body(piece, builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                              builder.CreateAdd(piece, Number(length)), end));
+  });
+}
+
 llvm::Value* KernelFrame::Allocate(llvm::Type* type) {
   llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
   return entry.CreateAlloca(type);
@@ -148,16 +157,6 @@ std::vector<ShortIndex> KernelFrame::ShortIndices(AxisSet set) const {
     indices = std::move(longer);
   }
   return indices;
-}
-
-int64_t KernelFrame::ShortNumber(AxisSet set, const ShortIndex& index) const {
-  int64_t number = 0;
-  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
-    if (program.axes[axis].kind != TileAxisKind::kShort) continue;
-    if ((set & AxisBit(static_cast<int>(axis))) == 0) continue;
-    number = number * program.axes[axis].length + index[axis];
-  }
-  return number;
 }
 
 llvm::Value* KernelFrame::Address(const ArrayPlace& array, const TileArray& layout,
@@ -198,7 +197,7 @@ llvm::Value* KernelFrame::PackedAddress(size_t operand, llvm::Value* column_in_b
       Offset(packed_[operand], builder.CreateMul(position, Number(bytes_of_column)));
   llvm::Value* before = builder.CreateMul(packed_lengths_[operand],
                                           Number(int64_t{vector} * shape.lanes * bytes_of_column));
-  const int64_t constant = ShortNumber(axes, index) * shape.lanes * bytes;
+  const int64_t constant = ShortNumber(program, axes, index) * shape.lanes * bytes;
   return Offset(Offset(base, before), Number(constant));
 }
 

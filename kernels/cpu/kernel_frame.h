@@ -65,6 +65,9 @@ class KernelFrame {
   // Calls `body` with the index from `begin` in steps for as long as it is below `end`.
   void Loop(llvm::Value* begin, llvm::Value* end, llvm::Value* step,
             llvm::function_ref<void(llvm::Value*)> body);
+  // Calls `body` with the begin and the end of each piece of so many; the last may be shorter.
+  void LoopInPieces(llvm::Value* begin, llvm::Value* end, int64_t length,
+                    llvm::function_ref<void(llvm::Value*, llvm::Value*)> body);
   // Memory that is a register in the end.
   llvm::Value* Allocate(llvm::Type* type);
   // Memory that stays memory, and is read again wherever memory is forgotten (emit_for.h).
@@ -74,8 +77,6 @@ class KernelFrame {
 
   // All positions along the short axes of the set, the last axis fastest.
   std::vector<ShortIndex> ShortIndices(AxisSet set) const;
-  // The number of such a position.
-  int64_t ShortNumber(AxisSet set, const ShortIndex& index) const;
 
   // The address of an element; axes that the array does not have do not count.
   llvm::Value* Address(const ArrayPlace& array, const TileArray& layout, llvm::Value* row,

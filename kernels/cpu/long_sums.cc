@@ -41,6 +41,10 @@ int64_t CompensationsOfRow(const TileProgram& program, const TileResult& result)
   return program.ShortCount(AxesOf(result.array));
 }
 
+int64_t CompensationBytesOfRow(const TileProgram& program, const TileResult& result) {
+  return CompensationsOfRow(program, result) * BytesOf(result.array.type);
+}
+
 void AddCompensated(ScalarType type, void* sums, int64_t apart, void* compensations,
                     int64_t compensations_apart, const void* numbers, int64_t count) {
   if (type == ScalarType::kF64) {

@@ -24,6 +24,7 @@ bool IsSumOverRows(const TileResult& result);
 // What rounding took from a result's sums over columns: so many numbers for each row, or in all
 // where it has no rows, in the order of the short axes.
 int64_t CompensationsOfRow(const TileProgram& program, const TileResult& result);
+int64_t CompensationBytesOfRow(const TileProgram& program, const TileResult& result);
 
 // Adds numbers to sums that are so many elements apart, and so are their compensations.
 void AddCompensated(ScalarType type, void* sums, int64_t apart, void* compensations,

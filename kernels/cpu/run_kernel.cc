@@ -61,7 +61,7 @@ bool HasParts(const TileResult& result) {
 int64_t CompensationBytes(const TileProgram& program, const TileResult& result, int64_t rows) {
   if (!IsSumOverColumns(result)) return 0;
   const int64_t sums = (result.reduced & kRowBit) != 0 ? 1 : rows;
-  return sums * CompensationsOfRow(program, result) * BytesOf(result.array.type);
+  return sums * CompensationBytesOfRow(program, result);
 }
 
 // All rows of some columns. Each sum is in one piece, so that pieces may be of any size.

@@ -30,19 +30,6 @@ int TurnedAxis(int axis) {
   return axis == kRowAxis || axis == kColumnAxis ? kRowAxis + kColumnAxis - axis : axis;
 }
 
-// Which of a row's numbers it is, as the generated code counts them.
-int64_t ShortNumber(const TileProgram& program, const TileResult& result,
-                    llvm::ArrayRef<int64_t> positions) {
-  const AxisSet axes = AxesOf(result.array);
-  int64_t number = 0;
-  for (size_t axis = 0; axis < program.axes.size(); ++axis) {
-    if (program.axes[axis].kind != TileAxisKind::kShort) continue;
-    if ((axes & AxisBit(static_cast<int>(axis))) == 0) continue;
-    number = number * program.axes[axis].length + positions[axis];
-  }
-  return number;
-}
-
 ScratchNeed NeedOf(const MirroredLayout& layout) {
   return {.worker_bytes = layout.worker_bytes, .common_bytes = layout.stages.compensation_bytes};
 }
@@ -232,11 +219,11 @@ class MirroredRun {
         CombineApart(result.reducer, result.array.type, to + to_offset * bytes,
                      to_strides[kRowAxis], part, count);
       } else {
-        AddCompensated(
-            result.array.type, to + to_offset * bytes, to_strides[kRowAxis],
-            compensations +
-                (columns.begin * row_count + ShortNumber(program, result, positions)) * bytes,
-            row_count, part, count);
+        AddCompensated(result.array.type, to + to_offset * bytes, to_strides[kRowAxis],
+                       compensations + (columns.begin * row_count +
+                                        ShortNumber(program, AxesOf(result.array), positions)) *
+                                           bytes,
+                       row_count, part, count);
       }
     }
   }

@@ -370,8 +370,7 @@ class LayoutMaker {
         offsets.push_back(IsSumOverColumns(result) ? layout_.compensation_bytes : -1);
         if (offsets.back() < 0) continue;
         layout_.compensation_bytes +=
-            RoundUp(layout_.batch * layout_.rows * CompensationsOfRow(stage.program, result) *
-                        BytesOf(result.array.type),
+            RoundUp(layout_.batch * layout_.rows * CompensationBytesOfRow(stage.program, result),
                     kScratchAlignment);
       }
     }

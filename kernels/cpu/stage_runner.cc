@@ -97,7 +97,7 @@ void StageRunner::ForgetRounding(size_t stage, size_t result, const StageTask& t
                                  Range rows) const {
   char* first = CompensationsOf(stage, result, task.element);
   if (first == nullptr) return;
-  const int64_t row_bytes = CompensationBytesOfRow(stage, result);
+  const int64_t row_bytes = CompensationBytes(stage, result);
   std::memset(first + rows.begin * row_bytes, 0,
               static_cast<size_t>((rows.end - rows.begin) * row_bytes));
 }
@@ -105,13 +105,12 @@ void StageRunner::ForgetRounding(size_t stage, size_t result, const StageTask& t
 char* StageRunner::CompensationsOf(size_t stage, size_t result, int64_t element) const {
   const int64_t offset = layout_.compensation_offsets[stage][result];
   if (offset < 0) return nullptr;
-  return compensations_ + offset + element * layout_.rows * CompensationBytesOfRow(stage, result);
+  return compensations_ + offset + element * layout_.rows * CompensationBytes(stage, result);
 }
 
-int64_t StageRunner::CompensationBytesOfRow(size_t stage, size_t result) const {
+int64_t StageRunner::CompensationBytes(size_t stage, size_t result) const {
   const TileProgram& program = stages_.program.stages[stage].program;
-  return CompensationsOfRow(program, program.results[result]) *
-         BytesOf(program.results[result].array.type);
+  return CompensationBytesOfRow(program, program.results[result]);
 }
 
 void StageRunner::Pack(StageTask& task, Range columns) const {

@@ -65,7 +65,8 @@ class StageRunner {
                const StageTask& task, int64_t row_begin) const;
 
  private:
-  int64_t CompensationBytesOfRow(size_t stage, size_t result) const;
+  // Of one row.
+  int64_t CompensationBytes(size_t stage, size_t result) const;
   void AddStrides(const Stage& stage, const StagePlace& place, const TileArray& array);
   void RunStage(size_t number, const StageTask& task, Range rows, Range columns, bool packs) const;
   void RunColumns(size_t number, KernelCall call, Range columns, Range packed, bool packs) const;
